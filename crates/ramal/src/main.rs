@@ -1,0 +1,2 @@
+//! The `ramal` program.
+fn main() {}
