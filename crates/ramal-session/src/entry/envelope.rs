@@ -1,0 +1,262 @@
+//! The head of an entry, read without reading the entry: its type, id, parent, time, and the role
+//! of its message.
+
+use super::id::IdKey;
+use super::kind::{Kind, Role};
+use super::time;
+use crate::json::members::{is_key, skip_space, string_at, value_end};
+
+/// What a line says about its place in the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Envelope {
+    pub(crate) kind: Kind,
+    pub(crate) role: Role,
+    pub(crate) id: Option<IdKey>,
+    pub(crate) parent: ParentRef,
+    /// Milliseconds since 1970, or [`time::UNREADABLE`].
+    pub(crate) time: i64,
+}
+
+/// What `parentId` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ParentRef {
+    /// Null: a root on purpose.
+    Null,
+    /// The member is not there, or is neither a string nor null.
+    Missing,
+    Id(IdKey),
+}
+
+/// What the head of a line turned out to be.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Head {
+    /// An entry; its envelope was complete after `read` bytes, with `depth` brackets open there.
+    Entry { envelope: Envelope, read: usize, depth: u32 },
+    /// An object whose type is `session` or `title`: lines that only the reader of headers knows.
+    Session,
+    Title,
+    /// An object that has no string `type`, whole as far as its members show.
+    NoType,
+    /// No object, or an object that breaks off.
+    NotWhole,
+}
+
+/// Reads the head of a line.
+///
+/// Stops as soon as type, id, parent, time and (for a message) role are known; what follows has to
+/// be checked for wholeness by its brackets. Spaces, escapes and any order of members are allowed.
+pub(crate) fn read(line: &[u8]) -> Head {
+    let mut at = skip_space(line, 0);
+    if line.get(at) != Some(&b'{') {
+        return Head::NotWhole;
+    }
+    at += 1;
+    let mut found = Found::default();
+    loop {
+        at = skip_space(line, at);
+        match line.get(at) {
+            Some(b'}') => return found.end(at + 1),
+            Some(b',') if found.members > 0 => at = skip_space(line, at + 1),
+            Some(b'"') if found.members == 0 => {}
+            _ => return Head::NotWhole,
+        }
+        let Some(key) = string_at(line, at) else { return Head::NotWhole };
+        at = skip_space(line, key.end + 1);
+        if line.get(at) != Some(&b':') {
+            return Head::NotWhole;
+        }
+        at = skip_space(line, at + 1);
+        found.members += 1;
+        let raw = &line[key];
+        if found.is_complete_but_role() && is_key(raw, "message") {
+            return match role_within(line, at) {
+                Some((role, read)) => found.entry(role, read, 2),
+                None => found.whole_value(line, at),
+            };
+        }
+        let Some(end) = value_end(line, at) else { return Head::NotWhole };
+        found.member(raw, &line[at..end]);
+        at = end;
+        if found.is_complete() {
+            return found.entry(found.role.unwrap_or(Role::None), at, 1);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    members: usize,
+    kind: Option<Kind>,
+    special: Option<Special>,
+    id: Option<Option<IdKey>>,
+    parent: Option<ParentRef>,
+    time: Option<i64>,
+    role: Option<Role>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Special {
+    Session,
+    Title,
+}
+
+impl Found {
+    fn member(&mut self, key: &[u8], value: &[u8]) {
+        match key {
+            b"type" => self.set_type(value),
+            b"id" => self.id = Some(key_of(value)),
+            b"parentId" => {
+                self.parent = Some(match value {
+                    b"null" => ParentRef::Null,
+                    _ => key_of(value).map_or(ParentRef::Missing, ParentRef::Id),
+                });
+            }
+            b"timestamp" => self.time = Some(time::parse_value(value).unwrap_or(time::UNREADABLE)),
+            b"message" => self.role = Some(role_within(value, 0).map_or(Role::None, |(role, _)| role)),
+            _ if key.contains(&b'\\') => {
+                let plain = crate::json::decode(key);
+                if ["type", "id", "parentId", "timestamp", "message"].contains(&&*plain) {
+                    self.member(plain.as_bytes(), value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn set_type(&mut self, value: &[u8]) {
+        let Some(name) = crate::json::members::as_str(value) else { return };
+        self.kind = Some(Kind::of(&name));
+        self.special = match &*name {
+            "session" => Some(Special::Session),
+            "title" => Some(Special::Title),
+            _ => None,
+        };
+    }
+
+    fn is_complete_but_role(&self) -> bool {
+        self.kind == Some(Kind::Message) && self.id.is_some() && self.parent.is_some() && self.time.is_some()
+    }
+
+    fn is_complete(&self) -> bool {
+        let is_entry = self.special.is_none() && self.kind.is_some();
+        let has_role = self.kind != Some(Kind::Message) || self.role.is_some();
+        is_entry && has_role && self.id.is_some() && self.parent.is_some() && self.time.is_some()
+    }
+
+    fn entry(&self, role: Role, read: usize, depth: u32) -> Head {
+        match (self.special, self.kind) {
+            (Some(Special::Session), _) => Head::Session,
+            (Some(Special::Title), _) => Head::Title,
+            (None, Some(kind)) => Head::Entry {
+                envelope: Envelope {
+                    kind,
+                    role: if kind == Kind::Message { role } else { Role::None },
+                    id: self.id.flatten(),
+                    parent: self.parent.unwrap_or(ParentRef::Missing),
+                    time: self.time.unwrap_or(time::UNREADABLE),
+                },
+                read,
+                depth,
+            },
+            (None, None) => Head::NoType,
+        }
+    }
+
+    /// The object ended at `read`.
+    fn end(&self, read: usize) -> Head {
+        self.entry(self.role.unwrap_or(Role::None), read, 0)
+    }
+
+    /// A `message` that is no object, or names no role: skipped as any other value.
+    fn whole_value(&mut self, line: &[u8], at: usize) -> Head {
+        match value_end(line, at) {
+            Some(end) => self.entry(Role::None, end, 1),
+            None => Head::NotWhole,
+        }
+    }
+}
+
+fn key_of(value: &[u8]) -> Option<IdKey> {
+    match value {
+        [b'"', inner @ .., b'"'] if !inner.contains(&b'\\') && inner.is_ascii() => IdKey::of(inner),
+        _ => crate::json::members::as_str(value).and_then(|text| IdKey::of(text.as_bytes())),
+    }
+}
+
+/// The role of the message object that begins at `at`, and where its value ends.
+fn role_within(line: &[u8], at: usize) -> Option<(Role, usize)> {
+    if line.get(at) != Some(&b'{') {
+        return None;
+    }
+    let mut at = skip_space(line, at + 1);
+    loop {
+        let key = string_at(line, at)?;
+        at = skip_space(line, key.end + 1);
+        if line.get(at) != Some(&b':') {
+            return None;
+        }
+        at = skip_space(line, at + 1);
+        let end = value_end(line, at)?;
+        if is_key(&line[key], "role") {
+            let role = crate::json::members::as_str(&line[at..end]).map_or(Role::None, |name| Role::of(&name));
+            return Some((role, end));
+        }
+        at = skip_space(line, end);
+        if line.get(at) != Some(&b',') {
+            return None;
+        }
+        at = skip_space(line, at + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn envelope(line: &str) -> Envelope {
+        match read(line.as_bytes()) {
+            Head::Entry { envelope, .. } => envelope,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_usual_shape_stops_at_the_role() {
+        let line = br#"{"type":"message","id":"aa000003","parentId":"aa000002","timestamp":"1970-01-01T00:00:01.000Z","message":{"role":"user","content":oops}}"#;
+        let Head::Entry { envelope, read, depth } = read(line) else { panic!() };
+        assert_eq!((envelope.kind, envelope.role, envelope.time), (Kind::Message, Role::User, 1000));
+        assert_eq!((envelope.id, envelope.parent), (IdKey::of(b"aa000003"), ParentRef::Id(IdKey::of(b"aa000002").unwrap())));
+        assert_eq!((&line[read..read + 10], depth), (&br#","content""#[..], 2));
+    }
+
+    #[test]
+    fn any_order_spaces_and_escapes() {
+        let plain = envelope(r#"{"type":"message","id":"a","parentId":"b","timestamp":5,"message":{"role":"user"}}"#);
+        for line in [
+            r#"{ "message" : { "content":[{"role":"x"}], "role" : "user" } , "timestamp": 5, "parentId" : "b", "id":"\u0061","type":"message" }"#,
+            r#"{"t\u0079pe":"message","id":"a","parentId":"b","timestamp":5,"extra":{"id":"z"},"message":{"role":"us\u0065r","id":1}}"#,
+        ] {
+            assert_eq!(envelope(line), plain, "{line}");
+        }
+    }
+
+    #[test]
+    fn parts_may_be_missing() {
+        let found = envelope(r#"{"type":"message","message":null}"#);
+        assert_eq!((found.id, found.parent, found.role), (None, ParentRef::Missing, Role::None));
+        assert_eq!(found.time, time::UNREADABLE);
+        assert_eq!(envelope(r#"{"type":"x","id":"","parentId":null}"#).parent, ParentRef::Null);
+        assert_eq!(envelope(r#"{"type":"message","id":"a","parentId":7,"timestamp":1,"message":{}}"#).parent, ParentRef::Missing);
+    }
+
+    #[test]
+    fn other_lines() {
+        assert_eq!(read(br#"{"type":"session","id":"x"}"#), Head::Session);
+        assert_eq!(read(br#"{"type":"title"}"#), Head::Title);
+        assert_eq!(read(br#"{"type":3}"#), Head::NoType);
+        assert_eq!(read(b"{}"), Head::NoType);
+        for line in ["", "null", "[1]", "{", r#"{"type":"message","id":"a"#, r#"{"type":"message" "id":1}"#, "\0{}"] {
+            assert_eq!(read(line.as_bytes()), Head::NotWhole, "{line}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Entries: the lines of a log that are not its header.
+
+pub(crate) mod envelope;
+pub(crate) mod id;
+mod kind;
+pub mod time;
+
+mod header;
+mod payload;
+
+pub use header::Header;
+pub use id::EntryId;
+pub use kind::{Kind, Role};
+pub use payload::{Entry, Message};

@@ -1,0 +1,120 @@
+//! The text of JSON: strings decoded and quoted, lone surrogates and odd bytes made harmless.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+/// `bytes` as JSON text that strict readers accept: what is not UTF-8 reads as U+FFFD, and so does
+/// the escape of half a surrogate pair.
+///
+/// Both rules keep an entry readable that other programs stored that way. Nothing is copied when
+/// there is nothing to mend. A replaced escape keeps its length.
+///
+/// ```
+/// assert_eq!(ramal_session::json::clean(br#""\ud83d!""#), r#""\ufffd!""#);
+/// ```
+pub fn clean(bytes: &[u8]) -> Cow<'_, str> {
+    let mut text = String::from_utf8_lossy(bytes);
+    let mut from = 0;
+    while let Some(at) = next_surrogate(text.as_bytes(), from) {
+        let bytes = text.as_bytes();
+        if is_high(bytes, at) && is_escape_at(bytes, at + 6) && is_low(bytes, at + 6) {
+            from = at + 12;
+            continue;
+        }
+        text.to_mut().replace_range(at..at + 6, "\\ufffd");
+        from = at + 6;
+    }
+    text
+}
+
+/// Where the next escape of a surrogate stands, at or after `from`.
+fn next_surrogate(bytes: &[u8], mut from: usize) -> Option<usize> {
+    loop {
+        let at = from + memmem::find(bytes.get(from..)?, b"\\u")?;
+        let run = bytes[..at].iter().rev().take_while(|&&b| b == b'\\').count();
+        // An even number of backslashes before it: this one starts the escape.
+        if run % 2 == 0 && (is_high(bytes, at) || is_low(bytes, at)) {
+            return Some(at);
+        }
+        from = at + 2;
+    }
+}
+
+fn is_escape_at(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at) == Some(&b'\\') && bytes.get(at + 1) == Some(&b'u')
+}
+
+fn is_high(bytes: &[u8], at: usize) -> bool {
+    surrogate(bytes, at, b"89abAB")
+}
+
+fn is_low(bytes: &[u8], at: usize) -> bool {
+    surrogate(bytes, at, b"cdefCDEF")
+}
+
+fn surrogate(bytes: &[u8], at: usize, second: &[u8]) -> bool {
+    matches!(bytes.get(at + 2..at + 6), Some([b'd' | b'D', b, c, d])
+        if second.contains(b) && c.is_ascii_hexdigit() && d.is_ascii_hexdigit())
+}
+
+/// What a JSON string says; `raw` is what stands between its quotes.
+///
+/// Never fails: a sequence that is no escape reads as it stands.
+pub fn decode(raw: &[u8]) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', raw).is_none() {
+        return String::from_utf8_lossy(raw);
+    }
+    let text = clean(raw);
+    match serde_json::from_str::<String>(&format!("\"{text}\"")) {
+        Ok(decoded) => Cow::Owned(decoded),
+        Err(_) => text,
+    }
+}
+
+/// `text` as a JSON string, quotes included.
+pub fn quote(text: &str) -> String {
+    // Writing a string to a string cannot fail; an empty string is what would be left to say.
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+/// Whether `text` is one JSON value and nothing else, however deeply it is nested.
+pub fn is_valid(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_pairs_are_replaced_and_whole_ones_kept() {
+        for (given, want) in [
+            (r#""\ud83d""#, r#""\ufffd""#),
+            (r#""\uDE00 \ud83d\ude00""#, r#""\ufffd \ud83d\ude00""#),
+            (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
+            (r#""\\ud83d""#, r#""\\ud83d""#),
+            (r#""\\\ud83d""#, r#""\\\ufffd""#),
+            (r#""\u00e9""#, r#""\u00e9""#),
+            (r#""\ud8"#, r#""\ud8"#),
+        ] {
+            assert_eq!(clean(given.as_bytes()), want, "{given}");
+        }
+        assert_eq!(clean(b"\"\xff\""), "\"\u{fffd}\"");
+    }
+
+    #[test]
+    fn strings_are_decoded() {
+        assert_eq!(decode(br"a\nb\u0041"), "a\nbA");
+        assert_eq!(decode(br"\ud83d"), "\u{fffd}");
+        assert_eq!(decode(b"plain"), "plain");
+        assert_eq!(decode(br"\x"), r"\x");
+    }
+
+    #[test]
+    fn nesting_is_no_limit() {
+        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+        assert!(is_valid(&deep));
+        assert!(!is_valid(r#"{"a":oops}"#));
+    }
+}

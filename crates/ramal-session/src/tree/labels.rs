@@ -1,0 +1,61 @@
+//! Labels in force: the last in the file for each entry, on whatever branch it hangs (contract, section 4).
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::Tree;
+use crate::entry::id::IdKey;
+
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    /// By the entry that is labelled.
+    by_target: BTreeMap<u32, Label>,
+    /// Labels on entries that have not been read yet.
+    waiting: HashMap<IdKey, Label>,
+}
+
+/// A label, as the last entry that set or cleared it left it.
+#[derive(Debug, Clone)]
+struct Label {
+    entry: u32,
+    text: Option<Box<str>>,
+}
+
+impl Tree {
+    pub(super) fn set_label(&mut self, entry: u32, target: Option<IdKey>, text: Option<Box<str>>) {
+        let Some(key) = target else { return };
+        let label = Label { entry, text };
+        match self.resolve(key, entry) {
+            Some(target) => {
+                self.labels.by_target.insert(target, label);
+            }
+            None => {
+                self.labels.waiting.insert(key, label);
+            }
+        }
+    }
+
+    /// A label may stand before its target.
+    pub(super) fn resolve_labels_waiting_for(&mut self, target: u32) {
+        if self.labels.waiting.is_empty() {
+            return;
+        }
+        if let Some(label) = self.labels.waiting.remove(&self.node(target).id) {
+            self.labels.by_target.insert(target, label);
+        }
+    }
+
+    /// The label of an entry, if it has one now.
+    pub(crate) fn label(&self, target: u32) -> Option<&str> {
+        self.labels.by_target.get(&target)?.text.as_deref()
+    }
+
+    /// The `label` entry that set it.
+    pub(crate) fn label_entry(&self, target: u32) -> Option<u32> {
+        self.labels.by_target.get(&target).filter(|label| label.text.is_some()).map(|label| label.entry)
+    }
+
+    /// All labels in force: target, text and the entry that set it, in the order of the targets in the file.
+    pub(crate) fn all_labels(&self) -> impl Iterator<Item = (u32, &str, u32)> {
+        self.labels.by_target.iter().filter_map(|(&target, label)| Some((target, label.text.as_deref()?, label.entry)))
+    }
+}
