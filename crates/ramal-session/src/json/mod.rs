@@ -1,1 +1,3 @@
 //! JSON read as bytes.
+
+pub mod balance;
