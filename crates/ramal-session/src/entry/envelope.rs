@@ -32,9 +32,10 @@ pub(crate) enum ParentRef {
 pub(crate) enum Head {
     /// An entry; its envelope was complete after `read` bytes, with `depth` brackets open there.
     Entry { envelope: Envelope, read: usize, depth: u32 },
-    /// An object whose type is `session` or `title`: lines that only the reader of headers knows.
+    /// An object whose type is `session`: what is in it only the reader of headers knows.
     Session,
-    Title,
+    /// An object whose type is `title`: a slot before the header, an entry behind it.
+    Title { envelope: Envelope },
     /// An object that has no string `type`, whole as far as its members show.
     NoType,
     /// No object, or an object that breaks off.
@@ -144,21 +145,18 @@ impl Found {
     }
 
     fn entry(&self, role: Role, read: usize, depth: u32) -> Head {
-        match (self.special, self.kind) {
-            (Some(Special::Session), _) => Head::Session,
-            (Some(Special::Title), _) => Head::Title,
-            (None, Some(kind)) => Head::Entry {
-                envelope: Envelope {
-                    kind,
-                    role: if kind == Kind::Message { role } else { Role::None },
-                    id: self.id.flatten(),
-                    parent: self.parent.unwrap_or(ParentRef::Missing),
-                    time: self.time.unwrap_or(time::UNREADABLE),
-                },
-                read,
-                depth,
-            },
-            (None, None) => Head::NoType,
+        let Some(kind) = self.kind else { return Head::NoType };
+        let envelope = Envelope {
+            kind,
+            role: if kind == Kind::Message { role } else { Role::None },
+            id: self.id.flatten(),
+            parent: self.parent.unwrap_or(ParentRef::Missing),
+            time: self.time.unwrap_or(time::UNREADABLE),
+        };
+        match self.special {
+            Some(Special::Session) => Head::Session,
+            Some(Special::Title) => Head::Title { envelope },
+            None => Head::Entry { envelope, read, depth },
         }
     }
 
@@ -252,7 +250,7 @@ mod tests {
     #[test]
     fn other_lines() {
         assert_eq!(read(br#"{"type":"session","id":"x"}"#), Head::Session);
-        assert_eq!(read(br#"{"type":"title"}"#), Head::Title);
+        assert!(matches!(read(br#"{"type":"title"}"#), Head::Title { .. }));
         assert_eq!(read(br#"{"type":3}"#), Head::NoType);
         assert_eq!(read(b"{}"), Head::NoType);
         for line in ["", "null", "[1]", "{", r#"{"type":"message","id":"a"#, r#"{"type":"message" "id":1}"#, "\0{}"] {

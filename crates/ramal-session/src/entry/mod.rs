@@ -11,4 +11,4 @@ mod payload;
 pub use header::Header;
 pub use id::EntryId;
 pub use kind::{Kind, Role};
-pub use payload::{Entry, Message};
+pub use payload::{Entry, Message, ToolCall, Usage};

@@ -23,7 +23,7 @@ pub struct ObjectEdit {
 #[derive(Debug, Clone)]
 enum Change {
     /// A new value, in place; at the end of the object if the member is not there.
-    Set(String),
+    Set(Vec<u8>),
     /// Every member of that name goes.
     Remove,
     /// A new value as the first members, in the order given; old ones of that name go.
@@ -45,7 +45,13 @@ impl ObjectEdit {
 
     /// Gives the member `key` the JSON text `value`, where it stands, or at the end.
     pub fn set(mut self, key: &str, value: impl Into<String>) -> Self {
-        self.changes.push((key.into(), Change::Set(value.into())));
+        self.changes.push((key.into(), Change::Set(value.into().into_bytes())));
+        self
+    }
+
+    /// As [`ObjectEdit::set`], with a value whose text need not be UTF-8.
+    pub fn set_bytes(mut self, key: &str, value: Vec<u8>) -> Self {
+        self.changes.push((key.into(), Change::Set(value)));
         self
     }
 
@@ -82,7 +88,7 @@ impl ObjectEdit {
         for (key, change) in &self.changes {
             if let Change::First(value) = change {
                 comma(&mut out, &mut any);
-                member(&mut out, key, value);
+                member(&mut out, key, value.as_bytes());
             }
         }
         let mut used = vec![false; self.changes.len()];
@@ -102,13 +108,13 @@ impl ObjectEdit {
                     used[i] = true;
                     comma(&mut out, &mut any);
                     out.extend_from_slice(&object[lead..m.value.start]);
-                    out.extend_from_slice(value.as_bytes());
+                    out.extend_from_slice(value);
                 }
                 Some((i, Change::Rename(name, value))) => {
                     used[i] = true;
                     comma(&mut out, &mut any);
                     out.extend_from_slice(&object[lead..m.key.start - 1]);
-                    member(&mut out, name, value);
+                    member(&mut out, name, value.as_bytes());
                 }
                 Some((_, Change::Remove | Change::First(_))) => {}
             }
@@ -131,10 +137,10 @@ fn comma(out: &mut Vec<u8>, any: &mut bool) {
     }
 }
 
-fn member(out: &mut Vec<u8>, key: &str, value: &str) {
+fn member(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     out.extend_from_slice(super::quote(key).as_bytes());
     out.push(b':');
-    out.extend_from_slice(value.as_bytes());
+    out.extend_from_slice(value);
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(crate) enum What {
     /// A line of type `session`, with its bytes.
     Session(Box<[u8]>),
     /// A line of type `title`, with its bytes.
-    Title(Box<[u8]>),
+    Title(Envelope, Box<[u8]>),
     Damaged(Flaw),
 }
 
@@ -385,7 +385,7 @@ pub(crate) fn classify(line: &[u8]) -> What {
             }
         }
         Head::Session if balance::is_whole(line, 0) => What::Session(line.into()),
-        Head::Title if balance::is_whole(line, 0) => What::Title(line.into()),
+        Head::Title { envelope } if balance::is_whole(line, 0) => What::Title(envelope, line.into()),
         Head::NoType if balance::is_whole(line, 0) => What::Damaged(Flaw::NoType),
         _ => What::Damaged(Flaw::NotWhole),
     }

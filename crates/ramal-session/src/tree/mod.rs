@@ -4,7 +4,9 @@ mod labels;
 mod links;
 mod names;
 pub(crate) mod node;
-pub(crate) mod queries;
+mod queries;
+
+pub(crate) use names::HeaderTitle;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -14,6 +16,7 @@ use self::links::Links;
 use self::names::Names;
 use self::node::{Flags, IdTable, NONE, Node};
 use crate::entry::envelope::{Envelope, ParentRef};
+use crate::entry::Role;
 use crate::entry::id::{IdKey, short_id, stable_hash};
 use crate::log::Log;
 use crate::log::scan::{Details, LeafTarget, Line};
@@ -33,6 +36,8 @@ pub(crate) struct Tree {
     pub(crate) repeats: u64,
     /// In a version-1 log: for each node, how many lines that parse as JSON stand before it.
     pub(crate) ordinals: Option<Vec<u32>>,
+    /// In a log older than version 3 the role `hookMessage` reads as `custom`.
+    pub(crate) hooks_are_custom: bool,
     first_root: u32,
     last_root: u32,
 }
@@ -86,6 +91,7 @@ impl Tree {
             moves: BTreeMap::new(),
             repeats: 0,
             ordinals: None,
+            hooks_are_custom: false,
             first_root: NONE,
             last_root: NONE,
         }
@@ -127,7 +133,11 @@ impl Tree {
                 self.made_up_id(log, line, ordinal)?
             }
         };
-        let node = Node::new(line.offset, line.len, id, envelope.kind, envelope.role, envelope.time, flags);
+        let role = match envelope.role {
+            Role::HookMessage if self.hooks_are_custom => Role::Custom,
+            role => role,
+        };
+        let node = Node::new(line.offset, line.len, id, envelope.kind, role, envelope.time, flags);
         self.nodes.push(node);
         match self.ids.insert(id, number, &self.nodes) {
             Some(first) if !flags.has(Flags::NO_ID) => {

@@ -1,0 +1,94 @@
+//! Writing a whole file: made beside its place, forced to disk, then put there in one step.
+
+use std::fs::{File, Permissions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::file::create_private_folders;
+
+/// A file that is being written beside the place where it will stand. Readable by its owner only.
+pub(crate) struct Draft {
+    file: NamedTempFile,
+}
+
+impl Draft {
+    /// Begins a file in the folder of `path`, which is created if it is not there.
+    pub(crate) fn beside(path: &Path) -> io::Result<Draft> {
+        let folder = folder_of(path);
+        if !folder.exists() {
+            create_private_folders(folder)?;
+        }
+        // The name ends in no `.jsonl`, so that no listing takes it for a session.
+        Ok(Draft { file: tempfile::Builder::new().prefix(".ramal-").suffix(".tmp").tempfile_in(folder)? })
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    pub(crate) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.as_file_mut().write_all(bytes)
+    }
+
+    /// Puts the file at `path`, where nothing may stand yet.
+    pub(crate) fn place_new(self, path: &Path) -> io::Result<File> {
+        self.file.as_file().sync_all()?;
+        let file = match self.file.persist_noclobber(path) {
+            Ok(file) => file,
+            Err(error) => return Err(error.error),
+        };
+        sync_folder(path);
+        Ok(file)
+    }
+
+    /// Puts the file at `path` in place of what stands there, with the mode that the user had set.
+    pub(crate) fn replace(self, path: &Path, permissions: Permissions) -> io::Result<File> {
+        self.file.as_file().set_permissions(permissions)?;
+        self.file.as_file().sync_all()?;
+        let file = self.file.persist(path).map_err(|error| error.error)?;
+        sync_folder(path);
+        Ok(file)
+    }
+}
+
+/// Keeps the bytes of `path` under another name beside it, which is answered.
+///
+/// A hard link where the file system has such, a copy otherwise.
+pub(crate) fn keep_backup(path: &Path, now: i64) -> io::Result<PathBuf> {
+    let time = crate::entry::time::format(now).replace([':', '.'], "-");
+    for attempt in 0.. {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(if attempt == 0 { format!(".{time}.bak") } else { format!(".{time}-{attempt}.bak") });
+        let backup = path.with_file_name(name);
+        match std::fs::hard_link(path, &backup) {
+            Ok(()) => return Ok(backup),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 100 => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+            Err(_) => {
+                let mut draft = Draft::beside(path)?;
+                io::copy(&mut File::open(path)?, draft.file.as_file_mut())?;
+                draft.place_new(&backup)?;
+                return Ok(backup);
+            }
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// The file that `path` names when its symbolic links are followed.
+pub(crate) fn real_path(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes a new name last. Where a folder cannot be forced to disk there is nothing else to do.
+fn sync_folder(path: &Path) {
+    if let Ok(folder) = File::open(folder_of(path)) {
+        let _ = folder.sync_all();
+    }
+}
