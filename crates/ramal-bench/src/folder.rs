@@ -21,14 +21,8 @@ const CWDS: &[&str] = &[
     "/srv/build/agent-7",
 ];
 
-const NAMES: &[&str] = &[
-    "leap years",
-    "fix the cart",
-    "\"quick\" look",
-    "日付の解析",
-    "release 1.4",
-    "why is it slow?",
-];
+const NAMES: &[&str] =
+    &["leap years", "fix the cart", "\"quick\" look", "日付の解析", "release 1.4", "why is it slow?"];
 
 /// Bytes of the smallest session: a header and a short exchange.
 const SMALLEST: u64 = 1_500;
@@ -52,9 +46,7 @@ pub struct FolderPlan {
 /// When a folder or file cannot be made or written.
 pub fn write_folder(plan: &FolderPlan, out: &Path) -> io::Result<Vec<PathBuf>> {
     let mut random = Random::new(plan.seed);
-    let weights: Vec<u64> = (0..plan.files)
-        .map(|_| random.skewed() * random.skewed())
-        .collect();
+    let weights: Vec<u64> = (0..plan.files).map(|_| random.skewed() * random.skewed()).collect();
     let all_weights = weights.iter().sum::<u64>().max(1);
 
     let mut paths: Vec<PathBuf> = Vec::with_capacity(weights.len());
@@ -62,8 +54,7 @@ pub fn write_folder(plan: &FolderPlan, out: &Path) -> io::Result<Vec<PathBuf>> {
     let mut planned = 0;
     let mut written = 0;
     for (number, weight) in weights.into_iter().enumerate() {
-        planned +=
-            (u128::from(plan.total_bytes) * u128::from(weight) / u128::from(all_weights)) as u64;
+        planned += (u128::from(plan.total_bytes) * u128::from(weight) / u128::from(all_weights)) as u64;
         // What earlier files had too much, later ones have less.
         let size = planned.saturating_sub(written).max(SMALLEST);
 
@@ -77,10 +68,7 @@ pub fn write_folder(plan: &FolderPlan, out: &Path) -> io::Result<Vec<PathBuf>> {
             _ => Shape::Fan,
         };
         let session = Plan {
-            seed: plan
-                .seed
-                .wrapping_mul(1_000_003)
-                .wrapping_add(number as u64),
+            seed: plan.seed.wrapping_mul(1_000_003).wrapping_add(number as u64),
             cwd: cwd.to_owned(),
             start,
             name: random.chance(30).then(|| random.pick(NAMES).to_owned()),
@@ -137,11 +125,7 @@ mod tests {
     use super::*;
 
     fn plan() -> FolderPlan {
-        FolderPlan {
-            files: 120,
-            total_bytes: 4_000_000,
-            seed: 3,
-        }
+        FolderPlan { files: 120, total_bytes: 4_000_000, seed: 3 }
     }
 
     #[test]
@@ -157,17 +141,11 @@ mod tests {
         for path in &paths {
             let text = fs::read_to_string(path).unwrap();
             sizes.push(text.len());
-            let lines: Vec<Value> = text
-                .lines()
-                .map(|line| serde_json::from_str(line).unwrap())
-                .collect();
+            let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
             let name = path.file_stem().unwrap().to_str().unwrap();
             assert!(name.ends_with(&format!("_{}", lines[0]["id"].as_str().unwrap())));
             let directory = path.parent().unwrap().file_name().unwrap();
-            assert_eq!(
-                directory.to_str().unwrap(),
-                encoded(lines[0]["cwd"].as_str().unwrap())
-            );
+            assert_eq!(directory.to_str().unwrap(), encoded(lines[0]["cwd"].as_str().unwrap()));
             folders.insert(directory.to_owned());
             named += usize::from(lines.iter().any(|line| line["type"] == "session_info"));
             labelled += usize::from(lines.iter().any(|line| line["type"] == "label"));
@@ -190,10 +168,7 @@ mod tests {
         let first = write_folder(&plan(), one.path()).unwrap();
         let second = write_folder(&plan(), two.path()).unwrap();
         for (a, b) in first.iter().zip(&second) {
-            assert_eq!(
-                a.strip_prefix(one.path()).unwrap(),
-                b.strip_prefix(two.path()).unwrap()
-            );
+            assert_eq!(a.strip_prefix(one.path()).unwrap(), b.strip_prefix(two.path()).unwrap());
             // Only lineage names the place.
             let tail = |path: &Path| {
                 let text = fs::read_to_string(path).unwrap();

@@ -88,9 +88,7 @@ impl Plan {
         bytes[..8].copy_from_slice(&random.bits().to_be_bytes());
         bytes[8..].copy_from_slice(&random.bits().to_be_bytes()[..2]);
         let millis = self.start.as_millisecond().unsigned_abs();
-        uuid::Builder::from_unix_timestamp_millis(millis, &bytes)
-            .into_uuid()
-            .to_string()
+        uuid::Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid().to_string()
     }
 
     /// The name such a session's file has in a session folder.
@@ -130,10 +128,7 @@ pub fn write_session(plan: &Plan, out: &mut impl Write) -> io::Result<Written> {
         generator.entry_bytes += length;
         bytes += length;
     }
-    Ok(Written {
-        bytes,
-        end: timestamp(generator.clock)?,
-    })
+    Ok(Written { bytes, end: timestamp(generator.clock)? })
 }
 
 /// The state of a session that is being written.
@@ -274,11 +269,7 @@ impl<'a> Generator<'a> {
 
     fn begin_turn(&mut self) -> io::Result<()> {
         self.tick(3_000, 90_000);
-        self.turn.answers = if self.full() {
-            self.random.between(1, 7)
-        } else {
-            1
-        };
+        self.turn.answers = if self.full() { self.random.between(1, 7) } else { 1 };
         if self.prompts.len() == 4 {
             self.prompts.pop_front();
         }

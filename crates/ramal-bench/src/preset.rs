@@ -26,10 +26,7 @@ pub const NAMES: [&str; 6] = ["one", "1k", "10k", "100k", "1m", "1gb"];
 pub fn preset(name: &str) -> Option<Preset> {
     let sized = |name, entries, bytes_per_entry| Preset {
         name,
-        plan: Plan {
-            bytes_per_entry,
-            ..Plan::new(entries, Shape::Branchy)
-        },
+        plan: Plan { bytes_per_entry, ..Plan::new(entries, Shape::Branchy) },
     };
     Some(match name {
         "one" => sized("one", 1, 1_070),

@@ -11,9 +11,7 @@ pub struct Random {
 
 /// Sixteen multipliers in percent, from small to large as a log-normal
 /// distribution has them. Their mean is [`SKEW_MEAN`].
-const SKEW: [u64; 16] = [
-    8, 14, 21, 28, 36, 45, 55, 67, 80, 97, 117, 143, 178, 226, 325, 560,
-];
+const SKEW: [u64; 16] = [8, 14, 21, 28, 36, 45, 55, 67, 80, 97, 117, 143, 178, 226, 325, 560];
 
 /// The mean of what [`Random::skewed`] returns.
 pub const SKEW_MEAN: u64 = 125;
@@ -76,8 +74,7 @@ mod tests {
     #[test]
     fn numbers_stay_within_their_bounds_and_reach_them() {
         let mut random = Random::new(1);
-        let seen: std::collections::BTreeSet<u64> =
-            (0..1_000).map(|_| random.between(3, 7)).collect();
+        let seen: std::collections::BTreeSet<u64> = (0..1_000).map(|_| random.between(3, 7)).collect();
         assert_eq!(seen.into_iter().collect::<Vec<_>>(), [3, 4, 5, 6, 7]);
     }
 }

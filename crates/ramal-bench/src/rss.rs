@@ -39,11 +39,7 @@ pub enum Output {
 /// When the process cannot be started or waited for. One that fails is no
 /// error: see [`Usage::status`].
 pub fn run(command: &mut Command, input: &[u8], output: Output) -> io::Result<Usage> {
-    command.stdin(if input.is_empty() {
-        Stdio::null()
-    } else {
-        Stdio::piped()
-    });
+    command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
     command.stdout(match output {
         Output::Discard => Stdio::null(),
         Output::Capture => Stdio::piped(),
@@ -54,13 +50,7 @@ pub fn run(command: &mut Command, input: &[u8], output: Output) -> io::Result<Us
     let reaped = reap(child);
     let wall = start.elapsed();
     let (status, cpu, peak) = reaped?;
-    Ok(Usage {
-        status,
-        wall,
-        cpu,
-        peak,
-        output: talked?,
-    })
+    Ok(Usage { status, wall, cpu, peak, output: talked? })
 }
 
 /// Writes the input, closes it, and reads the output if there is a pipe.
@@ -145,11 +135,7 @@ fn duration(time: libc::timeval) -> Duration {
 /// The kernel counts in kilobytes, Apple's in bytes.
 #[cfg(unix)]
 fn peak_bytes(usage: &libc::rusage) -> u64 {
-    let unit = if cfg!(target_vendor = "apple") {
-        1
-    } else {
-        1024
-    };
+    let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     u64::try_from(usage.ru_maxrss).unwrap_or(0) * unit
 }
 
@@ -167,12 +153,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_told_by_the_status() {
-        let usage = run(
-            Command::new("sh").args(["-c", "exit 3"]),
-            b"",
-            Output::Discard,
-        )
-        .unwrap();
+        let usage = run(Command::new("sh").args(["-c", "exit 3"]), b"", Output::Discard).unwrap();
         assert_eq!(usage.status.code(), Some(3));
         let usage = run(&mut Command::new("true"), &[b'x'; 4096], Output::Discard).unwrap();
         assert!(usage.status.success());
@@ -181,12 +162,7 @@ mod tests {
     #[test]
     fn memory_and_processor_are_seen() {
         let script = "x=$(head -c 30000000 /dev/zero | tr '\\0' a); echo ${#x}";
-        let usage = run(
-            Command::new("sh").args(["-c", script]),
-            b"",
-            Output::Capture,
-        )
-        .unwrap();
+        let usage = run(Command::new("sh").args(["-c", script]), b"", Output::Capture).unwrap();
         assert_eq!(usage.output, b"30000000\n");
         assert!(usage.peak > 30_000_000, "{}", usage.peak);
         assert!(usage.cpu > Duration::ZERO && usage.wall > Duration::ZERO);

@@ -1,2 +1,24 @@
 //! Sessions of coding agents as trees in append-only logs.
+//!
+//! The log is bytes; the tree is an index over it. [`SessionManager`] is where everything begins.
+
+pub mod check;
+pub mod context;
+pub mod error;
 pub mod json;
+pub mod library;
+
+mod branch_out;
+mod entry;
+mod log;
+mod manager;
+mod migrate;
+mod tree;
+
+pub use entry::{Entry, EntryId, Header, Kind, Message, Role, ToolCall, Usage, time};
+pub use error::{AppendError, CopyError, NoSuchEntry, OpenError, ReadError, ReadOnly};
+pub use manager::{
+    At, Compaction, Durability, EntryRef, Irregular, Moved, NameSource, NavigateError, NewEntry,
+    SessionManager,
+};
+pub use migrate::Format;

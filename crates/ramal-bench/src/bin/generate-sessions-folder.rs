@@ -27,11 +27,8 @@ struct Arguments {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
-    let plan = FolderPlan {
-        files: arguments.files,
-        total_bytes: arguments.total_bytes,
-        seed: arguments.seed,
-    };
+    let plan =
+        FolderPlan { files: arguments.files, total_bytes: arguments.total_bytes, seed: arguments.seed };
     let paths = write_folder(&plan, &arguments.out)
         .with_context(|| format!("cannot write below {}", arguments.out.display()))?;
     println!("{} sessions in {}", paths.len(), arguments.out.display());

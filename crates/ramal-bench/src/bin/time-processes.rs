@@ -17,11 +17,7 @@ use ramal_bench::preset::{Preset, preset};
 use ramal_bench::rss::{self, Output, Usage};
 use serde_json::Value;
 
-const FOLDER: FolderPlan = FolderPlan {
-    files: 2_000,
-    total_bytes: 230_000_000,
-    seed: 1,
-};
+const FOLDER: FolderPlan = FolderPlan { files: 2_000, total_bytes: 230_000_000, seed: 1 };
 
 const GET_STATE: &[u8] = b"{\"id\":\"1\",\"type\":\"get_state\"}\n";
 
@@ -59,13 +55,7 @@ fn main() -> Result<()> {
 
     println!("| what | program | best | median | processor | ratio of medians | aim |");
     println!("| --- | --- | ---: | ---: | ---: | ---: | ---: |");
-    for (name, aim) in [
-        ("1k", ""),
-        ("10k", ""),
-        ("100k", "2"),
-        ("1m", "4"),
-        ("1gb", ""),
-    ] {
+    for (name, aim) in [("1k", ""), ("10k", ""), ("100k", "2"), ("1m", "4"), ("1gb", "")] {
         bench.time_opening(name, aim)?;
     }
     bench.time_listing("2")?;
@@ -113,10 +103,8 @@ impl Bench {
         let files = session_files(&folder)?;
         warm(&files)?;
         self.check_listing(&folder, &files)?;
-        let rows = self.take_turns(
-            || (count_lines(&files), Vec::new()),
-            |bench| (bench.listing(&folder), Vec::new()),
-        )?;
+        let rows = self
+            .take_turns(|| (count_lines(&files), Vec::new()), |bench| (bench.listing(&folder), Vec::new()))?;
         let what = format!("list {} sessions", files.len());
         print_rows(&what, "`ramal ls --all --json`", &rows, aim);
         Ok(())
@@ -178,8 +166,7 @@ impl Bench {
         if !usage.status.success() || count.as_u64() != Some(preset.plan.entries.into()) {
             let name = preset.name;
             let status = usage.status;
-            self.notes
-                .push(format!("opening {name} gave {count} entries ({status})"));
+            self.notes.push(format!("opening {name} gave {count} entries ({status})"));
         }
         Ok(())
     }
@@ -188,23 +175,19 @@ impl Bench {
     fn check_listing(&mut self, folder: &Path, files: &[PathBuf]) -> Result<()> {
         let usage = self.run_ramal(&mut self.listing(folder), b"", Output::Capture)?;
         let text = String::from_utf8_lossy(&usage.output);
-        let words: HashSet<&str> = text
-            .split(|c: char| !c.is_ascii_hexdigit() && c != '-')
-            .collect();
+        let words: HashSet<&str> = text.split(|c: char| !c.is_ascii_hexdigit() && c != '-').collect();
         let ids = files.iter().filter_map(|file| session_id(file));
         let listed = ids.filter(|id| words.contains(id)).count();
         if !usage.status.success() || listed != files.len() {
             let (all, status) = (files.len(), usage.status);
-            self.notes
-                .push(format!("the listing named {listed} of {all} ({status})"));
+            self.notes.push(format!("the listing named {listed} of {all} ({status})"));
         }
         Ok(())
     }
 
     fn doubt_failure(&mut self, what: &str, usage: &Usage) {
         if !usage.status.success() {
-            self.notes
-                .push(format!("{what} ended with {}", usage.status));
+            self.notes.push(format!("{what} ended with {}", usage.status));
         }
     }
 
@@ -258,9 +241,7 @@ impl Bench {
             bail!("no preset {name}");
         };
         let file = self.work.join(format!("{name}.jsonl"));
-        self.ensure(&file, &preset.plan, |file| {
-            write_file(&preset.plan, file).map(drop)
-        })?;
+        self.ensure(&file, &preset.plan, |file| write_file(&preset.plan, file).map(drop))?;
         warm(std::slice::from_ref(&file))?;
         Ok((preset, file))
     }
@@ -300,10 +281,7 @@ impl Bench {
     fn forget(&self) -> Result<()> {
         for entry in fs::read_dir(&self.work)? {
             let path = entry?.path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "plan")
-            {
+            if path.extension().is_some_and(|extension| extension == "plan") {
                 fs::remove_file(path)?;
             }
         }
@@ -349,14 +327,8 @@ fn print_rows(what: &str, ours: &str, rows: &[Vec<Usage>; 2], aim: &str) {
         let best = wall.first().copied().unwrap_or_default();
         [best, median(wall), median(cpu)].map(seconds).join(" | ")
     };
-    println!(
-        "| {what} | `wc -l` | {} | | |",
-        times(&theirs_wall, &theirs_cpu)
-    );
-    println!(
-        "| | {ours} | {} | {ratio:.2} | {aim} |",
-        times(&ours_wall, &ours_cpu)
-    );
+    println!("| {what} | `wc -l` | {} | | |", times(&theirs_wall, &theirs_cpu));
+    println!("| | {ours} | {} | {ratio:.2} | {aim} |", times(&ours_wall, &ours_cpu));
 }
 
 fn sorted(runs: &[Usage], time: impl Fn(&Usage) -> Duration) -> Vec<Duration> {

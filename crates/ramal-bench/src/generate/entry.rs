@@ -96,16 +96,10 @@ impl Generator<'_> {
             call.id, call.tool
         )?;
         match call.tool {
-            "bash" => write!(
-                self.line,
-                r#""command":"grep -rn \"offset\" {path} | head -{}""#,
-                call.id % 90
-            )?,
-            "read" => write!(
-                self.line,
-                r#""path":"{path}","offset":{},"limit":200"#,
-                call.id % 900
-            )?,
+            "bash" => {
+                write!(self.line, r#""command":"grep -rn \"offset\" {path} | head -{}""#, call.id % 90)?
+            }
+            "read" => write!(self.line, r#""path":"{path}","offset":{},"limit":200"#, call.id % 900)?,
             "edit" => {
                 write!(self.line, r#""path":"{path}","oldText":""#)?;
                 self.output(15);
@@ -133,11 +127,7 @@ impl Generator<'_> {
         )?;
         self.output(150);
         let failed = self.random.chance(6);
-        write!(
-            self.line,
-            r#""}}],"isError":{failed},"timestamp":{}}}}}"#,
-            self.clock
-        )
+        write!(self.line, r#""}}],"isError":{failed},"timestamp":{}}}}}"#, self.clock)
     }
 
     /// One of the entries that stand between turns now and then.
@@ -149,10 +139,7 @@ impl Generator<'_> {
             7..9 => {
                 let model = self.random.pick(&MODELS);
                 self.envelope("model_change")?;
-                write!(
-                    self.line,
-                    r#","provider":"anthropic","modelId":"{model}"}}"#
-                )
+                write!(self.line, r#","provider":"anthropic","modelId":"{model}"}}"#)
             }
             _ => {
                 let level = self.random.pick(&["off", "low", "medium", "high"]);
@@ -164,12 +151,7 @@ impl Generator<'_> {
 
     fn label(&mut self) -> io::Result<()> {
         let target = self.ids.of(self.leaf.unwrap_or(0));
-        let label = self.random.pick(&[
-            "before the refactoring",
-            "works",
-            "旧い試み",
-            "a \\\"good\\\" one",
-        ]);
+        let label = self.random.pick(&["before the refactoring", "works", "旧い試み", "a \\\"good\\\" one"]);
         self.envelope("label")?;
         self.put(r#","targetId":""#);
         self.line.extend_from_slice(&target);
@@ -191,10 +173,7 @@ impl Generator<'_> {
     fn custom(&mut self) -> io::Result<()> {
         let count = self.random.below(1_000);
         self.envelope("custom")?;
-        write!(
-            self.line,
-            r#","customType":"todo-list","data":{{"open":{count},"items":[{{"text":""#
-        )?;
+        write!(self.line, r#","customType":"todo-list","data":{{"open":{count},"items":[{{"text":""#)?;
         self.prose(10);
         self.put(r#"","done":false}]}}"#);
         Ok(())
@@ -226,8 +205,7 @@ impl Generator<'_> {
         self.prose(25);
         self.put(r#"","thinkingSignature":""#);
         let length = self.length(25);
-        self.texts
-            .signature(&mut self.random, length, &mut self.line);
+        self.texts.signature(&mut self.random, length, &mut self.line);
         self.put(r#""}"#);
     }
 
@@ -251,18 +229,12 @@ impl Generator<'_> {
             self.line,
             r#","api":"anthropic-messages","provider":"anthropic","model":"{model}","usage":{{"input":{input},"output":{output},"cacheRead":{read},"cacheWrite":{write},"totalTokens":{total},"cost":{{"#
         )?;
-        for (name, cost) in ["input", "output", "cacheRead", "cacheWrite"]
-            .iter()
-            .zip(costs)
-        {
+        for (name, cost) in ["input", "output", "cacheRead", "cacheWrite"].iter().zip(costs) {
             write!(self.line, r#""{name}":{},"#, Dollars(cost))?;
         }
         let sum = Dollars(costs.iter().sum());
         let now = self.clock;
-        write!(
-            self.line,
-            r#""total":{sum}}}}},"stopReason":"{stop}","timestamp":{now}"#
-        )
+        write!(self.line, r#""total":{sum}}}}},"stopReason":"{stop}","timestamp":{now}"#)
     }
 
     /// The beginning of a message, up to its role.
@@ -310,12 +282,7 @@ struct Dollars(u64);
 
 impl std::fmt::Display for Dollars {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            formatter,
-            "{}.{:07}",
-            self.0 / 10_000_000,
-            self.0 % 10_000_000
-        )
+        write!(formatter, "{}.{:07}", self.0 / 10_000_000, self.0 % 10_000_000)
     }
 }
 

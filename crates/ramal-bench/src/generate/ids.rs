@@ -8,9 +8,7 @@ pub(super) struct Ids {
 
 impl Ids {
     pub(super) fn new(seed: u64) -> Self {
-        Self {
-            offset: (seed ^ (seed >> 32)) as u32,
-        }
+        Self { offset: (seed ^ (seed >> 32)) as u32 }
     }
 
     /// The id of entry `number`. Every step can be undone, so no two numbers

@@ -7,10 +7,7 @@ use serde_json::Value;
 use super::*;
 
 fn plan(entries: u32, bytes: u32, shape: Shape) -> Plan {
-    Plan {
-        bytes_per_entry: bytes,
-        ..Plan::new(entries, shape)
-    }
+    Plan { bytes_per_entry: bytes, ..Plan::new(entries, shape) }
 }
 
 fn bytes(plan: &Plan) -> Vec<u8> {
@@ -92,10 +89,7 @@ fn the_average_size_is_the_one_asked_for() {
             for entries in [400, 2_000] {
                 let bytes = bytes(&plan(entries, size, shape)).len() as f64;
                 let wrong = bytes / f64::from(entries) / f64::from(size) - 1.0;
-                assert!(
-                    wrong.abs() < 0.15,
-                    "{shape:?} {size} × {entries}: {wrong:+.3}"
-                );
+                assert!(wrong.abs() < 0.15, "{shape:?} {size} × {entries}: {wrong:+.3}");
             }
         }
     }
@@ -104,10 +98,7 @@ fn the_average_size_is_the_one_asked_for() {
 #[test]
 fn a_seed_gives_the_same_bytes_and_another_seed_others() {
     let plan = plan(300, 1_070, Shape::Branchy);
-    let other = Plan {
-        seed: 2,
-        ..plan.clone()
-    };
+    let other = Plan { seed: 2, ..plan.clone() };
     assert_eq!(bytes(&plan), bytes(&plan));
     assert_ne!(bytes(&plan), bytes(&other));
 }
@@ -129,11 +120,8 @@ fn the_shapes_are_what_they_are_called() {
 fn forks_go_back_and_come_often_enough() {
     let plan = plan(5_000, 1_070, Shape::Branchy);
     let lines = lines(&plan);
-    let place: HashMap<&str, usize> = lines[1..]
-        .iter()
-        .enumerate()
-        .map(|(at, entry)| (entry["id"].as_str().unwrap(), at))
-        .collect();
+    let place: HashMap<&str, usize> =
+        lines[1..].iter().enumerate().map(|(at, entry)| (entry["id"].as_str().unwrap(), at)).collect();
     let back: Vec<usize> = lines[2..]
         .iter()
         .enumerate()
@@ -167,37 +155,20 @@ fn all_kinds_of_entries_occur() {
     let mut plan = plan(6_000, 1_070, Shape::Linear);
     plan.name = Some("a \"name\"".to_owned());
     let lines = lines(&plan);
-    for kind in [
-        "message",
-        "label",
-        "custom",
-        "model_change",
-        "thinking_level_change",
-        "compaction",
-        "session_info",
-    ] {
+    for kind in
+        ["message", "label", "custom", "model_change", "thinking_level_change", "compaction", "session_info"]
+    {
         assert!(lines.iter().any(|line| line["type"] == kind), "{kind}");
     }
     for role in ["user", "assistant", "toolResult", "bashExecution"] {
-        assert!(
-            lines.iter().any(|line| line["message"]["role"] == role),
-            "{role}"
-        );
+        assert!(lines.iter().any(|line| line["message"]["role"] == role), "{role}");
     }
 }
 
 #[test]
 fn text_has_the_escapes_that_readers_stumble_over() {
     let text = String::from_utf8(bytes(&plan(500, 1_070, Shape::Linear))).unwrap();
-    for escape in [
-        r"\n",
-        r#"\""#,
-        r"\\",
-        r"\u001b",
-        r"\ud83d\ude80",
-        "日付",
-        "→",
-    ] {
+    for escape in [r"\n", r#"\""#, r"\\", r"\u001b", r"\ud83d\ude80", "日付", "→"] {
         assert!(text.contains(escape), "{escape}");
     }
 }

@@ -213,14 +213,9 @@ fn output_line(random: &mut Random, text: &mut String) {
         2 => format!("{path}:{number}:17: warning: unused variable `{name}`\n"),
         3 => format!("test {name}::{other} ... ok ({number} ms)\n"),
         4 => format!("-    {name}({other}, \"{number}\")\n+    {name}(&{other}, '{number}')\n"),
-        5 => format!(
-            "{{\"name\": \"{name}\", \"path\": \"C:\\\\src\\\\{other}\", \"n\": {number}}}\n"
-        ),
+        5 => format!("{{\"name\": \"{name}\", \"path\": \"C:\\\\src\\\\{other}\", \"n\": {number}}}\n"),
         6 => format!("│ {name:<12} │ {number:>6} │ {other:<12} │ größer → 日付 │\n"),
-        7 => format!(
-            "drwxr-xr-x  {number:>4} user  staff  4096 Jan 12 09:{:02} {path}\n",
-            number % 60
-        ),
+        7 => format!("drwxr-xr-x  {number:>4} user  staff  4096 Jan 12 09:{:02} {path}\n", number % 60),
         8 => "\n".to_owned(),
         9 => format!("    // {name} of {other}: see {path}, line {number}\n"),
         10 => format!("    pub fn {name}(&self, {other}: &str) -> Result<u64, Error> {{\n"),

@@ -196,7 +196,8 @@ fn role_within(line: &[u8], at: usize) -> Option<(Role, usize)> {
         at = skip_space(line, at + 1);
         let end = value_end(line, at)?;
         if is_key(&line[key], "role") {
-            let role = crate::json::members::as_str(&line[at..end]).map_or(Role::None, |name| Role::of(&name));
+            let role =
+                crate::json::members::as_str(&line[at..end]).map_or(Role::None, |name| Role::of(&name));
             return Some((role, end));
         }
         at = skip_space(line, end);
@@ -223,13 +224,17 @@ mod tests {
         let line = br#"{"type":"message","id":"aa000003","parentId":"aa000002","timestamp":"1970-01-01T00:00:01.000Z","message":{"role":"user","content":oops}}"#;
         let Head::Entry { envelope, read, depth } = read(line) else { panic!() };
         assert_eq!((envelope.kind, envelope.role, envelope.time), (Kind::Message, Role::User, 1000));
-        assert_eq!((envelope.id, envelope.parent), (IdKey::of(b"aa000003"), ParentRef::Id(IdKey::of(b"aa000002").unwrap())));
+        assert_eq!(
+            (envelope.id, envelope.parent),
+            (IdKey::of(b"aa000003"), ParentRef::Id(IdKey::of(b"aa000002").unwrap()))
+        );
         assert_eq!((&line[read..read + 10], depth), (&br#","content""#[..], 2));
     }
 
     #[test]
     fn any_order_spaces_and_escapes() {
-        let plain = envelope(r#"{"type":"message","id":"a","parentId":"b","timestamp":5,"message":{"role":"user"}}"#);
+        let plain =
+            envelope(r#"{"type":"message","id":"a","parentId":"b","timestamp":5,"message":{"role":"user"}}"#);
         for line in [
             r#"{ "message" : { "content":[{"role":"x"}], "role" : "user" } , "timestamp": 5, "parentId" : "b", "id":"\u0061","type":"message" }"#,
             r#"{"t\u0079pe":"message","id":"a","parentId":"b","timestamp":5,"extra":{"id":"z"},"message":{"role":"us\u0065r","id":1}}"#,
@@ -244,7 +249,10 @@ mod tests {
         assert_eq!((found.id, found.parent, found.role), (None, ParentRef::Missing, Role::None));
         assert_eq!(found.time, time::UNREADABLE);
         assert_eq!(envelope(r#"{"type":"x","id":"","parentId":null}"#).parent, ParentRef::Null);
-        assert_eq!(envelope(r#"{"type":"message","id":"a","parentId":7,"timestamp":1,"message":{}}"#).parent, ParentRef::Missing);
+        assert_eq!(
+            envelope(r#"{"type":"message","id":"a","parentId":7,"timestamp":1,"message":{}}"#).parent,
+            ParentRef::Missing
+        );
     }
 
     #[test]
@@ -253,7 +261,9 @@ mod tests {
         assert!(matches!(read(br#"{"type":"title"}"#), Head::Title { .. }));
         assert_eq!(read(br#"{"type":3}"#), Head::NoType);
         assert_eq!(read(b"{}"), Head::NoType);
-        for line in ["", "null", "[1]", "{", r#"{"type":"message","id":"a"#, r#"{"type":"message" "id":1}"#, "\0{}"] {
+        for line in
+            ["", "null", "[1]", "{", r#"{"type":"message","id":"a"#, r#"{"type":"message" "id":1}"#, "\0{}"]
+        {
             assert_eq!(read(line.as_bytes()), Head::NotWhole, "{line}");
         }
     }

@@ -87,7 +87,10 @@ impl Header {
     /// Stands in for a header that cannot be read.
     pub(crate) fn made_up(id: String) -> Header {
         Header {
-            json: format!(r#"{{"type":"session","version":3,"id":{},"timestamp":null,"cwd":""}}"#, quote(&id)),
+            json: format!(
+                r#"{{"type":"session","version":3,"id":{},"timestamp":null,"cwd":""}}"#,
+                quote(&id)
+            ),
             id,
             timestamp: None,
             cwd: String::new(),
@@ -140,7 +143,9 @@ impl Header {
         self.title = HeaderTitle {
             title: Some(title.trim().to_owned()),
             by_user: source.as_deref() == Some("user"),
-            slot_time: json::get_str(line.as_bytes(), "updatedAt").and_then(|at| time::parse(&at)).or(Some(i64::MIN)),
+            slot_time: json::get_str(line.as_bytes(), "updatedAt")
+                .and_then(|at| time::parse(&at))
+                .or(Some(i64::MIN)),
         };
     }
 }
@@ -148,7 +153,9 @@ impl Header {
 fn stated_version(value: Option<&[u8]>) -> StatedVersion {
     let number = value.and_then(|value| std::str::from_utf8(value).ok()?.parse::<f64>().ok());
     match number {
-        Some(number) if number > 3.0 => StatedVersion::Newer(String::from_utf8_lossy(value.unwrap_or_default()).into_owned()),
+        Some(number) if number > 3.0 => {
+            StatedVersion::Newer(String::from_utf8_lossy(value.unwrap_or_default()).into_owned())
+        }
         Some(number) if number >= 3.0 => StatedVersion::Three,
         Some(number) if number >= 2.0 => StatedVersion::Two,
         // Between 1 and 2 there is no version: read as the oldest.

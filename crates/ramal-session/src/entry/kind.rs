@@ -4,7 +4,10 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the names are those of the format; docs/log-format.md tells what each holds")]
+#[expect(
+    missing_docs,
+    reason = "the names are those of the format; docs/log-format.md tells what each holds"
+)]
 pub enum Kind {
     Message,
     CustomMessage,

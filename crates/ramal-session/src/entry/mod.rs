@@ -5,7 +5,7 @@ pub(crate) mod id;
 mod kind;
 pub mod time;
 
-mod header;
+pub(crate) mod header;
 mod payload;
 
 pub use header::Header;

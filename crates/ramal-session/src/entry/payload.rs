@@ -100,7 +100,9 @@ impl Entry {
         match self.kind {
             Kind::Message => self.message().map(|message| message.text()).unwrap_or_default(),
             Kind::CustomMessage => self.get("content").map(content_text).unwrap_or_default(),
-            Kind::BranchSummary | Kind::Compaction => self.get_str("summary").unwrap_or_default().into_owned(),
+            Kind::BranchSummary | Kind::Compaction => {
+                self.get_str("summary").unwrap_or_default().into_owned()
+            }
             _ => String::new(),
         }
     }
@@ -221,8 +223,12 @@ impl<'a> Message<'a> {
     pub fn text(self) -> String {
         match self.role() {
             Role::BashExecution => self.get_str("command").unwrap_or_default().into_owned(),
-            Role::PythonExecution => self.get_str("code").or(self.get_str("command")).unwrap_or_default().into_owned(),
-            Role::BranchSummary | Role::CompactionSummary => self.get_str("summary").unwrap_or_default().into_owned(),
+            Role::PythonExecution => {
+                self.get_str("code").or(self.get_str("command")).unwrap_or_default().into_owned()
+            }
+            Role::BranchSummary | Role::CompactionSummary => {
+                self.get_str("summary").unwrap_or_default().into_owned()
+            }
             _ => self.get("content").map(content_text).unwrap_or_default(),
         }
     }
@@ -285,7 +291,8 @@ mod tests {
             ("null", ""),
             ("[3]", ""),
         ] {
-            let line = format!(r#"{{"type":"message","id":"a1","message":{{"role":"user","content":{content}}}}}"#);
+            let line =
+                format!(r#"{{"type":"message","id":"a1","message":{{"role":"user","content":{content}}}}}"#);
             assert_eq!(entry(&line).text(), want, "{content}");
         }
         assert_eq!(entry(r#"{"type":"message","message":null}"#).text(), "");
@@ -293,10 +300,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_keeps_its_envelope() {
-        let line = r#"{"type":"message","id":"a1","parentId":"x","timestamp":"t","message":{"content":oops}}"#;
+        let line =
+            r#"{"type":"message","id":"a1","parentId":"x","timestamp":"t","message":{"content":oops}}"#;
         let entry = entry(line);
         assert!(entry.is_unreadable() && entry.message().is_none());
-        assert_eq!(entry.json(), r#"{"type":"message","id":"a1","parentId":"x","timestamp":"t","unreadable":true}"#);
+        assert_eq!(
+            entry.json(),
+            r#"{"type":"message","id":"a1","parentId":"x","timestamp":"t","unreadable":true}"#
+        );
     }
 
     #[test]

@@ -45,7 +45,9 @@ fn fast(text: &[u8]) -> Option<i64> {
         return None;
     }
     let number = |from: usize, digits: usize| {
-        text[from..from + digits].iter().try_fold(0i64, |n, b| b.is_ascii_digit().then(|| n * 10 + i64::from(b - b'0')))
+        text[from..from + digits]
+            .iter()
+            .try_fold(0i64, |n, b| b.is_ascii_digit().then(|| n * 10 + i64::from(b - b'0')))
     };
     let (year, month, day) = (number(0, 4)?, number(5, 2)?, number(8, 2)?);
     let (hour, minute, second, ms) = (number(11, 2)?, number(14, 2)?, number(17, 2)?, number(20, 3)?);
@@ -67,7 +69,7 @@ fn slow(text: &str) -> Option<i64> {
         return Some(time.as_millisecond());
     }
     if let Ok(time) = text.parse::<civil::DateTime>() {
-        return Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond());
+        return Some(jiff::tz::TimeZone::UTC.to_timestamp(time).ok()?.as_millisecond());
     }
     None
 }

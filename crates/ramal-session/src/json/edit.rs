@@ -80,7 +80,6 @@ impl ObjectEdit {
         if !walk.is_whole() || self.is_empty() {
             return object.to_vec();
         }
-        let close = walk.position() - 1;
         let open = object.iter().position(|&b| b == b'{').map_or(0, |at| at + 1);
         let mut out = Vec::with_capacity(object.len() + 64);
         out.extend_from_slice(&object[..open]);
@@ -96,24 +95,33 @@ impl ObjectEdit {
         for m in &members {
             let raw = &object[m.key.clone()];
             let found = self.changes.iter().position(|(key, _)| is_key(raw, key));
-            // Spaces that stand before a kept member stay with it; its comma is written anew.
-            let lead = object[from..m.key.start - 1].iter().position(|&b| b == b',').map_or(from, |at| from + at + 1);
+            // White space stays where it stands: some before the comma, some behind it.
+            let gap = &object[from..m.key.start - 1];
+            let (before, lead) = match gap.iter().position(|&b| b == b',') {
+                Some(comma) => (&gap[..comma], &gap[comma + 1..]),
+                None => (&gap[..0], gap),
+            };
+            if any {
+                out.extend_from_slice(before);
+            }
             from = m.value.end;
             match found.map(|i| (i, &self.changes[i].1)) {
                 None => {
                     comma(&mut out, &mut any);
-                    out.extend_from_slice(&object[lead..m.value.end]);
+                    out.extend_from_slice(lead);
+                    out.extend_from_slice(&object[m.key.start - 1..m.value.end]);
                 }
                 Some((i, Change::Set(value))) => {
                     used[i] = true;
                     comma(&mut out, &mut any);
-                    out.extend_from_slice(&object[lead..m.value.start]);
+                    out.extend_from_slice(lead);
+                    out.extend_from_slice(&object[m.key.start - 1..m.value.start]);
                     out.extend_from_slice(value);
                 }
                 Some((i, Change::Rename(name, value))) => {
                     used[i] = true;
                     comma(&mut out, &mut any);
-                    out.extend_from_slice(&object[lead..m.key.start - 1]);
+                    out.extend_from_slice(lead);
                     member(&mut out, name, value.as_bytes());
                 }
                 Some((_, Change::Remove | Change::First(_))) => {}
@@ -125,8 +133,7 @@ impl ObjectEdit {
                 member(&mut out, key, value);
             }
         }
-        out.extend_from_slice(&object[from..close]);
-        out.extend_from_slice(&object[close..]);
+        out.extend_from_slice(&object[from..]);
         out
     }
 }
@@ -155,7 +162,7 @@ mod tests {
     #[test]
     fn only_what_is_named_changes() {
         let edit = || ObjectEdit::new().set("b", "2");
-        check(edit(), r#"{ "a" : 1.0 ,  "b" : 9 , "c":1e400 }"#, r#"{ "a" : 1.0 ,  "b" : 2, "c":1e400 }"#);
+        check(edit(), r#"{ "a" : 1.0 ,  "b" : 9 , "c":1e400 }"#, r#"{ "a" : 1.0 ,  "b" : 2 , "c":1e400 }"#);
         check(edit(), r#"{"a":1}"#, r#"{"a":1,"b":2}"#);
         check(edit(), "{}", r#"{"b":2}"#);
         check(edit(), r#"{"b":1,"d":1,"b":3}"#, r#"{"b":2,"d":1,"b":2}"#);

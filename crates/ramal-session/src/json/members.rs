@@ -187,7 +187,8 @@ pub(crate) fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
         }
         _ => {
             let rest = &bytes[at..];
-            let end = rest.iter().position(|b| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n'))?;
+            let end =
+                rest.iter().position(|b| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n'))?;
             (end > 0).then_some(at + end)
         }
     }
@@ -215,7 +216,9 @@ mod tests {
 
     #[test]
     fn what_is_cut_off_is_not_whole() {
-        for text in ["", "[1]", "{", r#"{"a"#, r#"{"a":"#, r#"{"a":1"#, r#"{"a":"x"#, r#"{"a" 1}"#, r#"{"a":}"#] {
+        for text in
+            ["", "[1]", "{", r#"{"a"#, r#"{"a":"#, r#"{"a":1"#, r#"{"a":"x"#, r#"{"a" 1}"#, r#"{"a":}"#]
+        {
             assert!(!pairs(text).1, "{text}");
         }
     }

@@ -55,10 +55,6 @@ impl FileLog {
         &self.path
     }
 
-    pub(crate) fn identity(&self) -> Identity {
-        self.identity
-    }
-
     pub(crate) fn len(&self) -> io::Result<u64> {
         Ok(self.file.metadata()?.len())
     }

@@ -49,7 +49,9 @@ fn is_unsupported(error: &io::Error) -> bool {
     #[cfg(unix)]
     if let Some(code) = error.raw_os_error() {
         use rustix::io::Errno;
-        return [Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOSYS].iter().any(|errno| errno.raw_os_error() == code);
+        return [Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOSYS]
+            .iter()
+            .any(|errno| errno.raw_os_error() == code);
     }
     error.kind() == io::ErrorKind::Unsupported
 }

@@ -56,7 +56,10 @@ impl Log {
         bytes.try_reserve_exact(wanted).map_err(|_| io::ErrorKind::OutOfMemory)?;
         bytes.resize(wanted, 0);
         if self.read_at(offset, bytes)? < wanted {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file was cut short while it was open"));
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the file was cut short while it was open",
+            ));
         }
         Ok(())
     }

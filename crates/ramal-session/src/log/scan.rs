@@ -11,9 +11,9 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::Log;
+use crate::entry::Kind;
 use crate::entry::envelope::{self, Envelope, Head};
 use crate::entry::id::IdKey;
-use crate::entry::Kind;
 use crate::json::balance::{self, Balance};
 use crate::json::{self, members};
 
@@ -100,7 +100,16 @@ pub(crate) fn scan(
     if len.saturating_sub(from) < PARALLEL_FROM || threads < 2 {
         let mut buffer = Vec::new();
         let mut scanned = Block::default();
-        scan_block(log, from, len, len, true, &mut buffer, &mut |line| sink(shift(line, lines_before)), &mut scanned)?;
+        scan_block(
+            log,
+            from,
+            len,
+            len,
+            true,
+            &mut buffer,
+            &mut |line| sink(shift(line, lines_before)),
+            &mut scanned,
+        )?;
         return Ok(Scanned { settled: scanned.settled.max(from), end: len, lines: scanned.lines });
     }
     scan_parallel(log, from, len, lines_before, threads, sink)
@@ -177,7 +186,8 @@ fn scan_parallel(
                     let Batch { lines, block } = &mut batch;
                     let until = (start + BLOCK).min(len);
                     let mut push = |line| lines.push(line);
-                    let result = scan_block(log, start, until, len, number == 0, &mut buffer, &mut push, block);
+                    let result =
+                        scan_block(log, start, until, len, number == 0, &mut buffer, &mut push, block);
                     if send.send((number, result.map(|()| batch))).is_err() {
                         return;
                     }
@@ -205,7 +215,8 @@ fn in_order(
     let mut wanted = 0;
     while wanted < blocks {
         let Some(batch) = early.remove(&wanted) else {
-            let (number, batch) = receive.recv().map_err(|_| io::Error::other("a reading thread ended early"))?;
+            let (number, batch) =
+                receive.recv().map_err(|_| io::Error::other("a reading thread ended early"))?;
             early.insert(number, batch?);
             continue;
         };
@@ -379,7 +390,10 @@ pub(crate) fn classify(line: &[u8]) -> What {
                 depth => balance::is_whole(&line[read..], depth),
             };
             if whole {
-                What::Entry(envelope, envelope.kind.has_details().then(|| Box::new(details(envelope.kind, line))))
+                What::Entry(
+                    envelope,
+                    envelope.kind.has_details().then(|| Box::new(details(envelope.kind, line))),
+                )
             } else {
                 What::Damaged(Flaw::NotWhole)
             }
@@ -392,7 +406,11 @@ pub(crate) fn classify(line: &[u8]) -> What {
 }
 
 fn details(kind: Kind, line: &[u8]) -> Details {
-    let text = |key| json::get_str(line, key).map(|text| text.into_owned().into_boxed_str()).filter(|text| !text.is_empty());
+    let text = |key| {
+        json::get_str(line, key)
+            .map(|text| text.into_owned().into_boxed_str())
+            .filter(|text| !text.is_empty())
+    };
     match kind {
         Kind::Label => Details::Label {
             target: json::get_str(line, "targetId").and_then(|id| IdKey::of(id.as_bytes())),

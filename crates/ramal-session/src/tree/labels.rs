@@ -39,7 +39,8 @@ impl Tree {
         if self.labels.waiting.is_empty() {
             return;
         }
-        if let Some(label) = self.labels.waiting.remove(&self.node(target).id) {
+        let id = self.node(target).id;
+        if let Some(label) = self.labels.waiting.remove(&id) {
             self.labels.by_target.insert(target, label);
         }
     }
@@ -56,6 +57,9 @@ impl Tree {
 
     /// All labels in force: target, text and the entry that set it, in the order of the targets in the file.
     pub(crate) fn all_labels(&self) -> impl Iterator<Item = (u32, &str, u32)> {
-        self.labels.by_target.iter().filter_map(|(&target, label)| Some((target, label.text.as_deref()?, label.entry)))
+        self.labels
+            .by_target
+            .iter()
+            .filter_map(|(&target, label)| Some((target, label.text.as_deref()?, label.entry)))
     }
 }

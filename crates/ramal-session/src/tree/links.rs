@@ -39,7 +39,11 @@ impl Tree {
             ParentRef::Id(key) => {
                 // Nearly every entry follows the one before it.
                 let found = match number.checked_sub(1).map(|n| (n, self.node(n))) {
-                    Some((n, node)) if node.id == key && node.kind.is_conversation() && !node.flags.has(Flags::NO_ID) => Some(n),
+                    Some((n, node))
+                        if node.id == key && node.kind.is_conversation() && !node.flags.has(Flags::NO_ID) =>
+                    {
+                        Some(n)
+                    }
                     _ => self.resolve(key, number),
                 };
                 if found.is_none() {

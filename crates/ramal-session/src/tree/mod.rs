@@ -15,8 +15,8 @@ use self::labels::Labels;
 use self::links::Links;
 use self::names::Names;
 use self::node::{Flags, IdTable, NONE, Node};
-use crate::entry::envelope::{Envelope, ParentRef};
 use crate::entry::Role;
+use crate::entry::envelope::{Envelope, ParentRef};
 use crate::entry::id::{IdKey, short_id, stable_hash};
 use crate::log::Log;
 use crate::log::scan::{Details, LeafTarget, Line};
@@ -172,7 +172,8 @@ impl Tree {
         let tail = log.read(line.offset + line.len - line.len.min(128), line.len.min(128))?;
         let mut salt = 0u64;
         loop {
-            let parts = [&ordinal.to_le_bytes(), &line.len.to_le_bytes(), &*head, &*tail, &salt.to_le_bytes()];
+            let parts =
+                [&ordinal.to_le_bytes(), &line.len.to_le_bytes(), &*head, &*tail, &salt.to_le_bytes()];
             let text = short_id(stable_hash(&parts) as u32);
             match IdKey::of(text.as_bytes()) {
                 Some(key) if self.ids.get(key, &self.nodes).is_none() => return Ok(key),
@@ -231,6 +232,11 @@ impl Tree {
         }
     }
 
+    /// The entry that an id in `from` means, whatever branch that is on.
+    pub(crate) fn find_seen_from(&self, id: &str, from: u32) -> Option<u32> {
+        self.resolve(IdKey::of(id.as_bytes())?, from)
+    }
+
     /// Whether an id is taken.
     pub(crate) fn has_id(&self, id: &str) -> bool {
         IdKey::of(id.as_bytes()).is_some_and(|key| self.ids.get(key, &self.nodes).is_some())
@@ -238,6 +244,10 @@ impl Tree {
 
     /// How many ids more than one entry has.
     pub(crate) fn shared_ids(&self) -> usize {
-        self.shared.groups.values().filter(|group| group.conversation.len() + group.bookkeeping.len() > 1).count()
+        self.shared
+            .groups
+            .values()
+            .filter(|group| group.conversation.len() + group.bookkeeping.len() > 1)
+            .count()
     }
 }

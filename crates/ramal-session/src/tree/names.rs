@@ -30,16 +30,19 @@ impl Names {
     /// The name to show. The header's own counts only where no entry says anything of its kind; a
     /// title slot written after every entry that names counts as the last.
     pub(crate) fn shown(&self, header: &HeaderTitle) -> Option<String> {
-        let slot_is_last = header.slot_time.is_some_and(|time| self.newest.is_none_or(|newest| time > newest));
+        let slot_is_last =
+            header.slot_time.is_some_and(|time| self.newest.is_none_or(|newest| time > newest));
         let pick = |entries: &Option<Box<str>>, any: bool, by_user: bool| {
-            let titled = header.title.as_deref().filter(|title| header.by_user == by_user && !title.is_empty());
+            let titled =
+                header.title.as_deref().filter(|title| header.by_user == by_user && !title.is_empty());
             if header.by_user == by_user && header.title.is_some() && (slot_is_last || !any) {
                 titled.map(String::from)
             } else {
                 entries.as_deref().map(String::from)
             }
         };
-        pick(&self.by_user, self.any_by_user, true).or_else(|| pick(&self.generated, self.any_generated, false))
+        pick(&self.by_user, self.any_by_user, true)
+            .or_else(|| pick(&self.generated, self.any_generated, false))
     }
 }
 

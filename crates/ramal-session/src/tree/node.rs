@@ -29,7 +29,15 @@ pub(crate) struct Node {
 const _: () = assert!(size_of::<Node>() == 48);
 
 impl Node {
-    pub(crate) fn new(offset: u64, len: u64, id: IdKey, kind: Kind, role: Role, time: i64, flags: Flags) -> Node {
+    pub(crate) fn new(
+        offset: u64,
+        len: u64,
+        id: IdKey,
+        kind: Kind,
+        role: Role,
+        time: i64,
+        flags: Flags,
+    ) -> Node {
         Node {
             place: (offset & 0xffff_ffff_ffff) | (len >> 32) << 48,
             id,
@@ -106,7 +114,8 @@ impl IdTable {
     }
 
     fn hash(&self, key: IdKey) -> u32 {
-        let product = u128::from(key.bits() ^ self.seed) * u128::from(self.seed.rotate_left(32) ^ 0x9e37_79b9_7f4a_7c15);
+        let product = u128::from(key.bits() ^ self.seed)
+            * u128::from(self.seed.rotate_left(32) ^ 0x9e37_79b9_7f4a_7c15);
         ((product >> 64) as u64 ^ product as u64) as u32
     }
 

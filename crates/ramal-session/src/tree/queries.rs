@@ -30,7 +30,9 @@ impl Tree {
     /// Where a `leaf` entry moved to, if that is an entry one can be at.
     fn move_target(&self, number: u32) -> Option<u32> {
         match self.moves.get(&number)? {
-            LeafTarget::Id(key) => self.resolve(*key, number).filter(|&to| to != number).and_then(|to| self.landing(to)?),
+            LeafTarget::Id(key) => {
+                self.resolve(*key, number).filter(|&to| to != number).and_then(|to| self.landing(to)?)
+            }
             _ => None,
         }
     }

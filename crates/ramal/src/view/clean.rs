@@ -70,9 +70,7 @@ pub(crate) fn one_line_bytes(bytes: &[u8], columns: usize) -> String {
 }
 
 fn read_limit(columns: usize) -> usize {
-    columns
-        .saturating_mul(READ_PER_COLUMN)
-        .saturating_add(READ_AHEAD)
+    columns.saturating_mul(READ_PER_COLUMN).saturating_add(READ_AHEAD)
 }
 
 fn one_line_of_head(head: &str, columns: usize, mut cut: bool) -> String {
@@ -119,9 +117,7 @@ pub(crate) fn name(text: &str) -> String {
 /// Tabs reach to the next multiple of four columns, other spaces stay as they
 /// are.
 pub(crate) fn lines(text: &str) -> Lines<'_> {
-    Lines {
-        lines: text.lines(),
-    }
+    Lines { lines: text.lines() }
 }
 
 /// Writes [`lines`] of bytes that ought to be UTF-8, each with a `\n`.
@@ -268,12 +264,7 @@ struct Cleaner {
 
 impl Cleaner {
     fn new(on_unsafe: Unsafe) -> Self {
-        Cleaner {
-            on_unsafe,
-            before: Before::Nothing,
-            marks: 0,
-            tags: 0,
-        }
+        Cleaner { on_unsafe, before: Before::Nothing, marks: 0, tags: 0 }
     }
 
     /// Adds a character that `rest` follows, with white space collected in
@@ -386,11 +377,7 @@ fn flag_tags(rest: &str) -> usize {
         .take(7)
         .take_while(|c| matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}'))
         .count();
-    if (3..=6).contains(&code) && rest.chars().nth(code) == Some('\u{e007f}') {
-        code + 1
-    } else {
-        0
-    }
+    if (3..=6).contains(&code) && rest.chars().nth(code) == Some('\u{e007f}') { code + 1 } else { 0 }
 }
 
 #[cfg(test)]
@@ -416,18 +403,12 @@ mod tests {
             ("", ""),
             ("plain", "plain"),
             ("  two\n\n  lines\t\tand a tab \r\n", "two lines and a tab"),
-            (
-                "a\u{b}b\u{c}c\u{3000}d\u{a0}e\u{2028}f\u{2029}g",
-                "a b c d e f g",
-            ),
+            ("a\u{b}b\u{c}c\u{3000}d\u{a0}e\u{2028}f\u{2029}g", "a b c d e f g"),
             ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
             ("\x1b]0;title\x07", "␛]0;title␇"),
             ("nul\0del\x7f", "nul␀del␡"),
             ("c1 \u{9b}31m nel\u{85}", "c1 \\u{9b}31m nel\\u{85}"),
-            (
-                "a\u{202e}b\u{2066}c\u{200f}d\u{61c}",
-                "a\\u{202e}b\\u{2066}c\\u{200f}d\\u{61c}",
-            ),
+            ("a\u{202e}b\u{2066}c\u{200f}d\u{61c}", "a\\u{202e}b\\u{2066}c\\u{200f}d\\u{61c}"),
             ("\u{feff}bom", "bom"),
             ("ze\u{200b}ro\u{2060}\u{ad}", "zero"),
             // The space before something left out is not doubled.
@@ -450,10 +431,7 @@ mod tests {
             ("  \u{301}lone", "◌\u{301}lone"),
             ("e\u{301}", "e\u{301}"),
             ("blank\u{3164}", "blank\\u{3164}"),
-            (
-                "\u{fffe}\u{10ffff}\u{fdd0}",
-                "\\u{fffe}\\u{10ffff}\\u{fdd0}",
-            ),
+            ("\u{fffe}\u{10ffff}\u{fdd0}", "\\u{fffe}\\u{10ffff}\\u{fdd0}"),
             ("\u{e000}", "\u{e000}"),
         ] {
             assert_eq!(one_line(text, 1000), expected, "{text:?}");
@@ -477,15 +455,7 @@ mod tests {
     fn rows_of_endless_text_cost_only_what_is_shown() {
         let megabytes = 32 << 20;
         let started = Instant::now();
-        for unit in [
-            " ",
-            "x",
-            "\u{301}",
-            "\u{200b}",
-            "👩\u{200d}",
-            "\u{1100}",
-            "क\u{94d}",
-        ] {
+        for unit in [" ", "x", "\u{301}", "\u{200b}", "👩\u{200d}", "\u{1100}", "क\u{94d}"] {
             let text = unit.repeat(megabytes / unit.len());
             let begun = Instant::now();
             for columns in [0, 1, 3, 80] {
@@ -508,10 +478,7 @@ mod tests {
 
     #[test]
     fn broken_bytes() {
-        assert_eq!(
-            one_line_bytes(b"a\xff\xe2\x82b\xc0", 80),
-            "a\u{fffd}\u{fffd}b\u{fffd}"
-        );
+        assert_eq!(one_line_bytes(b"a\xff\xe2\x82b\xc0", 80), "a\u{fffd}\u{fffd}b\u{fffd}");
         assert_eq!(one_line_bytes(b"", 80), "");
         let continuations = [0x80; 3 * READ_AHEAD];
         assert!(one_line_bytes(&continuations, 5).starts_with('\u{fffd}'));
@@ -538,10 +505,7 @@ mod tests {
         ] {
             assert_eq!(joined(text), expected, "{text:?}");
         }
-        assert!(matches!(
-            lines("plain").next(),
-            Some(Cow::Borrowed("plain"))
-        ));
+        assert!(matches!(lines("plain").next(), Some(Cow::Borrowed("plain"))));
         assert_eq!(lines("").count(), 0);
         assert_eq!(lines("\n").collect::<Vec<_>>(), [""]);
 
@@ -553,10 +517,7 @@ mod tests {
     #[test]
     fn names() {
         for (text, expected) in [
-            (
-                "  fix \x1b[1mthe\x1b[0m\n bug\u{202e} ",
-                "fix [1mthe[0m bug",
-            ),
+            ("  fix \x1b[1mthe\x1b[0m\n bug\u{202e} ", "fix [1mthe[0m bug"),
             ("a\u{9b}b\x7fc\u{e0041}d", "abcd"),
             ("\x07 \x07", ""),
             ("a \x07 b", "a b"),
@@ -571,10 +532,7 @@ mod tests {
     fn harmless(text: &str) -> bool {
         text.chars().all(|c| {
             !c.is_control()
-                && !matches!(
-                    c,
-                    '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}'
-                )
+                && !matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
                 && !matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         })
     }

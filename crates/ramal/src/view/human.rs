@@ -106,15 +106,12 @@ pub(crate) fn local_zone() -> TimeZone {
 /// A time as short as it can be told from `now`: `14:03` on the same day,
 /// `Mar 4 14:03` in the same year, otherwise `2024-03-04`.
 pub(crate) fn time(now: Timestamp, then: Timestamp, zone: &TimeZone) -> String {
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let today = zone.to_datetime(now).date();
     let then = zone.to_datetime(then);
     let (hour, minute) = (then.hour(), then.minute());
-    let month = usize::try_from(then.month() - 1)
-        .ok()
-        .and_then(|index| MONTHS.get(index));
+    let month = usize::try_from(then.month() - 1).ok().and_then(|index| MONTHS.get(index));
     match month {
         _ if then.date() == today => format!("{hour:02}:{minute:02}"),
         Some(month) if then.year() == today.year() => {

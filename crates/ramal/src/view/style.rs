@@ -80,20 +80,12 @@ pub(crate) struct Palette {
 impl Palette {
     /// The palette for the standard output of this process.
     pub(crate) fn for_stdout(choice: ColorChoice) -> Self {
-        Self::decide(
-            choice,
-            |name| std::env::var_os(name),
-            std::io::stdout().is_terminal(),
-        )
+        Self::decide(choice, |name| std::env::var_os(name), std::io::stdout().is_terminal())
     }
 
     /// The palette for the standard error of this process.
     pub(crate) fn for_stderr(choice: ColorChoice) -> Self {
-        Self::decide(
-            choice,
-            |name| std::env::var_os(name),
-            std::io::stderr().is_terminal(),
-        )
+        Self::decide(choice, |name| std::env::var_os(name), std::io::stderr().is_terminal())
     }
 
     /// The palette that leaves text as it is.
@@ -200,18 +192,8 @@ mod tests {
             (Auto, &[("CLICOLOR_FORCE", "1")], false, true),
             (Auto, &[("CLICOLOR_FORCE", "0")], false, false),
             (Auto, &[("CLICOLOR_FORCE", "")], false, false),
-            (
-                Auto,
-                &[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")],
-                false,
-                true,
-            ),
-            (
-                Auto,
-                &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")],
-                true,
-                false,
-            ),
+            (Auto, &[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")], false, true),
+            (Auto, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], true, false),
             (Always, &[("NO_COLOR", "1"), ("TERM", "dumb")], false, true),
             (Never, &[("CLICOLOR_FORCE", "1")], true, false),
         ] {
@@ -226,10 +208,7 @@ mod tests {
     #[test]
     fn painting() {
         let colours = Palette { coloured: true };
-        assert_eq!(
-            colours.paint(Role::Error, "no").to_string(),
-            "\x1b[1;31mno\x1b[0m"
-        );
+        assert_eq!(colours.paint(Role::Error, "no").to_string(), "\x1b[1;31mno\x1b[0m");
         assert_eq!(colours.paint(Role::Assistant, "hi").to_string(), "hi");
         assert_eq!(colours.paint(Role::Dim, "").to_string(), "");
         for role in ROLES {

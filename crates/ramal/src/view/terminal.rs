@@ -41,9 +41,7 @@ fn tells_broken_pipe(error: &(dyn Error + 'static)) -> bool {
     if let Some(error) = error.downcast_ref::<io::Error>() {
         // An error inside an I/O error is not a member of the chain.
         return error.kind() == io::ErrorKind::BrokenPipe
-            || error
-                .get_ref()
-                .is_some_and(|inner| tells_broken_pipe(inner));
+            || error.get_ref().is_some_and(|inner| tells_broken_pipe(inner));
     }
     error
         .downcast_ref::<serde_json::Error>()
@@ -71,11 +69,7 @@ mod tests {
             (Some("99999999999999999999"), None, 80),
             (Some("10000"), None, 80),
         ] {
-            assert_eq!(
-                choose_columns(variable, || terminal),
-                expected,
-                "{variable:?}"
-            );
+            assert_eq!(choose_columns(variable, || terminal), expected, "{variable:?}");
         }
         assert!(columns() > 0);
     }
@@ -98,10 +92,7 @@ mod tests {
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
         for (error, expected) in [
             (anyhow::Error::new(broken()), true),
-            (
-                Err::<(), _>(broken()).context("while drawing").unwrap_err(),
-                true,
-            ),
+            (Err::<(), _>(broken()).context("while drawing").unwrap_err(), true),
             (io::Error::other(broken()).into(), true),
             (io::Error::other(io::Error::other(broken())).into(), true),
             (serde_json::to_writer(Gone, &1).unwrap_err().into(), true),

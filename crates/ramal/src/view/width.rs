@@ -75,10 +75,7 @@ pub(crate) fn pad_start(text: &str, columns: usize) -> String {
 /// Only a single character that is wider than `columns` by itself makes a
 /// line wider. 0 columns are taken for 1.
 pub(crate) fn wrap(text: &str, columns: usize) -> Wrap<'_> {
-    Wrap {
-        rest: Some(text),
-        columns: columns.max(1),
-    }
+    Wrap { rest: Some(text), columns: columns.max(1) }
 }
 
 /// The iterator that [`wrap`] returns.
@@ -154,10 +151,7 @@ impl<'a> Iterator for Wrap<'a> {
 /// line, the break is the line break.
 fn after_split(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(is_breaking_space);
-    let rest = rest
-        .strip_prefix("\r\n")
-        .or_else(|| rest.strip_prefix('\n'))
-        .unwrap_or(rest);
+    let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')).unwrap_or(rest);
     Some(rest).filter(|rest| !rest.is_empty())
 }
 
@@ -299,11 +293,7 @@ fn is_breaking_space(c: char) -> bool {
 
 /// The columns of one cluster.
 fn cluster_width(cluster: &str) -> usize {
-    if cluster.len() == 1 {
-        1
-    } else {
-        cluster.width()
-    }
+    if cluster.len() == 1 { 1 } else { cluster.width() }
 }
 
 /// A byte that is a cluster by itself if the next one is such a byte too.
@@ -457,17 +447,9 @@ pub(super) mod tests {
             ("日 \n\n本", 1, &["日", "", "本"]),
             ("日\n", 1, &["日"]),
             ("👩\u{200d}👧👍🏽", 2, &["👩\u{200d}👧", "👍🏽"]),
-            (
-                "e\u{301}e\u{301}e\u{301}",
-                2,
-                &["e\u{301}e\u{301}", "e\u{301}"],
-            ),
+            ("e\u{301}e\u{301}e\u{301}", 2, &["e\u{301}e\u{301}", "e\u{301}"]),
             ("no\u{a0}break here", 8, &["no\u{a0}break", "here"]),
-            (
-                "\u{1100}\u{1100}\u{1100}",
-                4,
-                &["\u{1100}\u{1100}", "\u{1100}"],
-            ),
+            ("\u{1100}\u{1100}\u{1100}", 4, &["\u{1100}\u{1100}", "\u{1100}"]),
         ] {
             assert_eq!(wrapped(text, columns), expected, "{text:?} in {columns}");
         }
@@ -476,17 +458,7 @@ pub(super) mod tests {
 
     #[test]
     fn endless_text_takes_linear_time() {
-        for unit in [
-            "x",
-            " ",
-            "日",
-            "\u{301}",
-            "\u{1100}",
-            "👩\u{200d}",
-            "a ",
-            "क\u{94d}",
-            "\n",
-        ] {
+        for unit in ["x", " ", "日", "\u{301}", "\u{1100}", "👩\u{200d}", "a ", "क\u{94d}", "\n"] {
             let text = unit.repeat((1 << 17) / unit.len());
             let begun = Instant::now();
             for columns in [1, 2, 80] {

@@ -5,8 +5,8 @@
 //! besides the depth: whether a string is open, and whether the first byte is escaped.
 
 use std::arch::x86_64::{
-    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8,
-    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
+    __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
+    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
 };
 use std::sync::LazyLock;
 
@@ -106,14 +106,9 @@ impl Block {
     fn is_plain_text(&self) -> bool {
         let quote = _mm256_set1_epi8(b'"'.cast_signed());
         let backslash = _mm256_set1_epi8(b'\\'.cast_signed());
-        let quotes = _mm256_or_si256(
-            _mm256_cmpeq_epi8(self.low, quote),
-            _mm256_cmpeq_epi8(self.high, quote),
-        );
-        let backslashes = _mm256_or_si256(
-            _mm256_cmpeq_epi8(self.low, backslash),
-            _mm256_cmpeq_epi8(self.high, backslash),
-        );
+        let quotes = _mm256_or_si256(_mm256_cmpeq_epi8(self.low, quote), _mm256_cmpeq_epi8(self.high, quote));
+        let backslashes =
+            _mm256_or_si256(_mm256_cmpeq_epi8(self.low, backslash), _mm256_cmpeq_epi8(self.high, backslash));
         _mm256_movemask_epi8(_mm256_or_si256(quotes, backslashes)) == 0
     }
 }
@@ -189,11 +184,7 @@ impl Scan {
 
         // Bit 64, where a run with an odd start is an odd run; or the first bit that is not filled
         // in a shorter block.
-        self.escaped = if len == BLOCK {
-            u64::from(past_end)
-        } else {
-            escaped >> len & 1
-        };
+        self.escaped = if len == BLOCK { u64::from(past_end) } else { escaped >> len & 1 };
         escaped
     }
 
@@ -219,11 +210,7 @@ impl From<Open> for Scan {
 
 impl From<Scan> for Open {
     fn from(scan: Scan) -> Open {
-        Open {
-            depth: scan.depth,
-            in_string: scan.string != 0,
-            escaped: scan.escaped != 0,
-        }
+        Open { depth: scan.depth, in_string: scan.string != 0, escaped: scan.escaped != 0 }
     }
 }
 

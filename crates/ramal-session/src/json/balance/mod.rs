@@ -59,10 +59,7 @@ impl Balance {
     /// The state before the first byte of a line, where only JSON white space may stand ahead of
     /// the opening bracket.
     pub fn new() -> Balance {
-        Balance {
-            place: Place::Before,
-            open: Open::default(),
-        }
+        Balance { place: Place::Before, open: Open::default() }
     }
 
     /// The state in the middle of a line: `depth` brackets are open and no string is.
@@ -96,11 +93,7 @@ impl Balance {
     /// and return the length up to and including the byte that closes the last bracket, or `None`
     /// if that byte has not come. In the first case it may leave anything in `open`.
     #[inline(always)]
-    fn feed_with(
-        &mut self,
-        mut bytes: &[u8],
-        close: impl FnOnce(&mut Open, &[u8]) -> Option<usize>,
-    ) {
+    fn feed_with(&mut self, mut bytes: &[u8], close: impl FnOnce(&mut Open, &[u8]) -> Option<usize>) {
         if self.place == Place::Before {
             let Some(first) = bytes.iter().position(|&byte| !is_space(byte)) else {
                 return;

@@ -129,11 +129,7 @@ fn two_on_a_line() {
 fn only_white_space_around() {
     assert_whole(" \t\r\n{} \t\r\n", 0, true);
     assert_whole("{}\r", 0, true);
-    assert_whole(
-        format!("{}[]{}", " ".repeat(99), "\r\n".repeat(99)),
-        0,
-        true,
-    );
+    assert_whole(format!("{}[]{}", " ".repeat(99), "\r\n".repeat(99)), 0, true);
     for byte in 0..=255_u8 {
         if !b" \t\r\n".contains(&byte) {
             assert_whole([b"{}", &[byte][..]].concat(), 0, false);
@@ -148,9 +144,7 @@ fn only_white_space_around() {
 
 #[test]
 fn nothing_opened() {
-    for bytes in [
-        "", " ", "\r", "null", "\"\"", "\"{}\"", "}", "]", "}{", "\0",
-    ] {
+    for bytes in ["", " ", "\r", "null", "\"\"", "\"{}\"", "}", "]", "}{", "\0"] {
         assert_whole(bytes, 0, false);
     }
 }
@@ -200,10 +194,7 @@ fn escapes_at_block_borders() {
         for run in (0..6).chain(60..68).chain([127, 128, 129, 130]) {
             let head = format!("{{\"{}{}\"", "x".repeat(before), "\\".repeat(run));
             // An odd run escapes the quote, so the string goes on past the brackets.
-            assert_eq!(
-                read(format!("{head}}}").as_bytes(), 0, &[64]).is_whole(),
-                run % 2 == 0
-            );
+            assert_eq!(read(format!("{head}}}").as_bytes(), 0, &[64]).is_whole(), run % 2 == 0);
             let odd = format!("{head}}}{{\"}}");
             assert_eq!(read(odd.as_bytes(), 0, &[1, 63]).is_whole(), run % 2 == 1);
         }
@@ -270,10 +261,7 @@ fn rest_of(state: &Balance) -> Vec<u8> {
     if state.open.in_string {
         rest.push(b'"');
     }
-    rest.resize(
-        rest.len() + usize::try_from(state.open.depth).unwrap(),
-        b'}',
-    );
+    rest.resize(rest.len() + usize::try_from(state.open.depth).unwrap(), b'}');
     rest
 }
 

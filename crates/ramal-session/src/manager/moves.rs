@@ -1,0 +1,110 @@
+//! Moving the leaf (contract, section 5, and section 6 as far as no model and no event is in it).
+
+use super::{NewEntry, SessionManager};
+use crate::entry::EntryId;
+use crate::error::{AppendError, NoSuchEntry, ReadError};
+use crate::json::quote;
+use crate::tree::node::Flags;
+
+/// Why one could not go to an entry. The leaf is where it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NavigateError {
+    /// There is no such entry, or none that one can be at.
+    #[error(transparent)]
+    NoSuchEntry(#[from] NoSuchEntry),
+    /// The entry could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The label could not be appended.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+}
+
+/// What came of going to an entry.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Moved {
+    /// False if one was there already.
+    pub moved: bool,
+    /// The text of the message that is to be said again, for the editor.
+    pub editor_text: Option<String>,
+}
+
+impl SessionManager {
+    /// Moves the leaf to an entry: the next one appended is its child. Writes nothing. Going to a
+    /// `leaf` entry goes to its target.
+    ///
+    /// # Errors
+    /// If there is no such entry; an entry without an id of its own cannot be gone to.
+    pub fn branch(&mut self, id: &str) -> Result<(), NoSuchEntry> {
+        let number = self.number_of(id)?;
+        self.leaf = self.tree.landing(number).ok_or_else(|| NoSuchEntry { id: id.into() })?;
+        Ok(())
+    }
+
+    /// Moves the leaf before the first entry: the next one appended is a new root. Writes nothing.
+    pub fn reset_leaf(&mut self) {
+        self.leaf = None;
+    }
+
+    /// Moves the leaf to `from`, or before the first entry, and appends a summary of the branch that
+    /// is left there. The entry keeps the old leaf, so that one can go back to what was summarised.
+    ///
+    /// `details` is JSON text.
+    ///
+    /// # Errors
+    /// If there is no such entry, or the summary could not be appended; the leaf is where it was then.
+    pub fn branch_with_summary(
+        &mut self,
+        from: Option<&str>,
+        summary: &str,
+        details: Option<&str>,
+        from_extension: Option<bool>,
+    ) -> Result<EntryId, AppendError> {
+        let old = self.leaf;
+        let old_id = self.get_leaf_id().map_err(|error| self.io_error(error.source))?;
+        let entry = NewEntry::new("branch_summary")
+            .text("fromId", from.unwrap_or("root"))
+            .text("summary", summary)
+            .json_if("details", details)
+            .json("abandonedLeafId", &old_id.map_or_else(|| "null".into(), |id| quote(&id)))
+            .json_if("fromExtension", from_extension.map(|yes| if yes { "true" } else { "false" }));
+        match from {
+            Some(id) => self.branch(id)?,
+            None => self.reset_leaf(),
+        }
+        let appended = self.append(&entry);
+        if appended.is_err() {
+            self.leaf = old;
+        }
+        appended
+    }
+
+    /// Goes to an entry as a user does who picks it in the tree: to the parent of a user message or an
+    /// injected message, whose text is answered for the editor, and to anything else itself. A label,
+    /// if one is given, is put on the target.
+    ///
+    /// # Errors
+    /// If there is no such entry, or it could not be read or labelled.
+    pub fn navigate(&mut self, id: &str, label: Option<&str>) -> Result<Moved, NavigateError> {
+        let number = self.number_of(id)?;
+        if self.leaf == Some(number) {
+            return Ok(Moved::default());
+        }
+        let editor_text = self.editor_text(number)?;
+        let old = self.leaf;
+        if self.goes_before(number) {
+            self.leaf =
+                self.tree.parent(number).filter(|&parent| !self.tree.node(parent).flags.has(Flags::NO_ID));
+        } else {
+            self.branch(id)?;
+        }
+        if let Some(label) = label
+            && let Err(error) = self.append_label_change(id, Some(label))
+        {
+            self.leaf = old;
+            return Err(error.into());
+        }
+        Ok(Moved { moved: true, editor_text })
+    }
+}

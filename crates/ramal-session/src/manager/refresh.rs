@@ -1,0 +1,135 @@
+//! What others appended, read before we go on (contract, section 11).
+
+use std::io;
+use std::time::{Duration, SystemTime};
+
+use super::intake::{Intake, Last};
+use super::{Place, ReadUpTo, SessionManager};
+use crate::error::AppendError;
+use crate::log::file::FileLog;
+use crate::log::{Log, scan};
+use crate::tree::Tree;
+
+/// A tail without newline that is younger than this may still be growing.
+const TAIL_IS_FRESH: Duration = Duration::from_secs(2);
+/// How long one waits for such a tail.
+const WAIT_FOR_TAIL: Duration = Duration::from_millis(200);
+
+impl SessionManager {
+    /// Takes in what other programs appended to the file since it was read. Answers whether there
+    /// was anything. The leaf stays where it is.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has become shorter.
+    pub fn refresh(&mut self) -> Result<bool, AppendError> {
+        if self.place != Place::File {
+            return Ok(false);
+        }
+        let len = self.log.len().map_err(|source| self.io_error(source))?;
+        self.catch_up(len)
+    }
+
+    /// Reads what stands between what was read and `len`.
+    pub(super) fn catch_up(&mut self, len: u64) -> Result<bool, AppendError> {
+        if len < self.read.end {
+            return Err(AppendError::CutShort { path: self.path_for_errors(), had: self.read.end, has: len });
+        }
+        if len == self.read.end {
+            return Ok(false);
+        }
+        self.take_in_from_tail(len).map_err(|source| self.io_error(source))?;
+        Ok(true)
+    }
+
+    pub(super) fn take_in_from_tail(&mut self, len: u64) -> io::Result<()> {
+        let mut read = self.read;
+        if read.end > read.settled {
+            let mut next = [0; 2];
+            let count = self.log.read_at(read.end, &mut next)?;
+            let closed = match &next[..count] {
+                [b'\n', ..] => Some(1),
+                [b'\r', b'\n'] => Some(2),
+                _ => None,
+            };
+            if let Some(bytes) = closed {
+                // The line that had no newline has got it: what it was, it stays.
+                read.settled = read.end + bytes;
+                read.lines += 1;
+                (read.tail_is_entry, read.tail_is_damaged) = (false, false);
+            } else if read.tail_is_entry {
+                // What counted as an entry goes on: it was none. Rare enough to read all anew.
+                return self.read_anew(None);
+            } else if read.tail_is_damaged {
+                self.damage.forget_last();
+                read.tail_is_damaged = false;
+            }
+        }
+        if read.settled >= len {
+            self.read = ReadUpTo { end: len.max(read.settled), ..read };
+            return Ok(());
+        }
+        let tree = std::mem::replace(&mut self.tree, Tree::new());
+        let damage = std::mem::take(&mut self.damage);
+        let mut intake = Intake::resume(tree, self.format.clone(), damage, read.json_lines);
+        let log = &self.log;
+        let scanned = scan::scan(log, read.settled, len, read.lines, &mut |line| intake.take(log, line));
+        let finished = intake.finish(log);
+        let json_lines = intake.json_lines();
+        let (last, mistaken) = (intake.last, intake.mistaken);
+        self.tree = intake.tree;
+        self.damage = intake.damage;
+        let mut scanned = scanned.and_then(|scanned| finished.map(|()| scanned))?;
+        scanned.lines += read.lines;
+        self.read = ReadUpTo::after(scanned, last, json_lines);
+        if mistaken {
+            return self.read_anew(None);
+        }
+        Ok(())
+    }
+
+    /// Reads the whole log again, that of `file` if one is given, and stands where one stood.
+    pub(super) fn read_anew(&mut self, file: Option<FileLog>) -> io::Result<()> {
+        let leaf = self.leaf.map(|leaf| self.entry_id(leaf)).transpose()?;
+        let path = self.path_for_errors();
+        let log = match file {
+            Some(file) => Log::File(file),
+            None => std::mem::replace(&mut self.log, Log::Memory(Vec::new())),
+        };
+        let fresh = SessionManager::read(log, &path, std::path::Path::new(self.header.cwd()))
+            .map_err(io::Error::other)?;
+        let session_dir = self.session_dir.take();
+        let durability = self.durability;
+        *self = fresh;
+        self.session_dir = session_dir;
+        self.durability = durability;
+        self.leaf = leaf.and_then(|id| self.tree.find(&id));
+        Ok(())
+    }
+
+    /// A tail that another program is just writing gets a moment to be finished.
+    pub(super) fn wait_for_tail(&mut self) -> Result<(), AppendError> {
+        let mut waited = Duration::ZERO;
+        while self.read.end > self.read.settled && waited < WAIT_FOR_TAIL && self.tail_is_fresh() {
+            let pause = Duration::from_millis(10);
+            std::thread::sleep(pause);
+            waited += pause;
+            self.refresh()?;
+        }
+        Ok(())
+    }
+
+    fn tail_is_fresh(&self) -> bool {
+        let Log::File(file) = &self.log else { return false };
+        let age = file.modified().ok().and_then(|modified| SystemTime::now().duration_since(modified).ok());
+        age.is_some_and(|age| age < TAIL_IS_FRESH)
+    }
+
+    /// Whether the last line that was taken in has no newline.
+    pub(super) fn tail_is_open(&self) -> bool {
+        self.read.end > self.read.settled
+    }
+
+    pub(super) fn note_tail(&mut self, last: Last) {
+        self.read.tail_is_entry = matches!(last, Last::Entry(at) if at >= self.read.settled);
+    }
+}
