@@ -236,6 +236,7 @@ impl ReadUpTo {
             json_lines,
             tail_is_entry: matches!(last, Last::Entry(at) if at >= scanned.settled),
             tail_is_damaged: matches!(last, Last::Damaged(at) if at >= scanned.settled),
+            broken: false,
         }
     }
 }

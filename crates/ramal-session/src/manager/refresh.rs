@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use super::intake::{Intake, Last};
-use super::{Place, ReadUpTo, SessionManager};
+use super::{Durability, Place, ReadUpTo, SessionManager};
 use crate::error::AppendError;
 use crate::log::file::FileLog;
 use crate::log::{Log, scan};
@@ -31,6 +31,12 @@ impl SessionManager {
 
     /// Reads what stands between what was read and `len`.
     pub(super) fn catch_up(&mut self, len: u64) -> Result<bool, AppendError> {
+        if self.read.broken {
+            self.read_anew(None).map_err(|source| self.io_error(source))?;
+            if len <= self.read.end {
+                return Ok(true);
+            }
+        }
         if len < self.read.end {
             return Err(AppendError::CutShort { path: self.path_for_errors(), had: self.read.end, has: len });
         }
@@ -78,7 +84,14 @@ impl SessionManager {
         let (last, mistaken) = (intake.last, intake.mistaken);
         self.tree = intake.tree;
         self.damage = intake.damage;
-        let mut scanned = scanned.and_then(|scanned| finished.map(|()| scanned))?;
+        let mut scanned = match scanned.and_then(|scanned| finished.map(|()| scanned)) {
+            Ok(scanned) => scanned,
+            Err(error) => {
+                // Some of the lines are in the tree already, and would come in twice.
+                self.read.broken = true;
+                return Err(error);
+            }
+        };
         scanned.lines += read.lines;
         self.read = ReadUpTo::after(scanned, last, json_lines);
         if mistaken {
@@ -87,22 +100,49 @@ impl SessionManager {
         Ok(())
     }
 
-    /// Reads the whole log again, that of `file` if one is given, and stands where one stood.
+    /// Reads the whole log again, that of `file` if one is given, and stands where one stood: at the
+    /// same entry, or at the nearest above it that is still there.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not this session any more; all is as it was then.
     pub(super) fn read_anew(&mut self, file: Option<FileLog>) -> io::Result<()> {
-        let leaf = self.leaf.map(|leaf| self.entry_id(leaf)).transpose()?;
         let path = self.path_for_errors();
-        let log = match file {
-            Some(file) => Log::File(file),
-            None => std::mem::replace(&mut self.log, Log::Memory(Vec::new())),
+        let other_file = file.is_some();
+        // The log itself, with its lock, stays here until the reading has succeeded.
+        let log = match (file, &self.log) {
+            (Some(file), _) => Log::File(file),
+            (None, Log::File(file)) => Log::File(file.for_reading()?),
+            (None, Log::Memory(bytes)) => Log::Memory(bytes.clone()),
         };
-        let fresh = SessionManager::read(log, &path, std::path::Path::new(self.header.cwd()))
+        let mut fresh = SessionManager::read(log, &path, std::path::Path::new(self.header.cwd()))
             .map_err(io::Error::other)?;
-        let session_dir = self.session_dir.take();
-        let durability = self.durability;
+        if self.place == Place::File && !fresh.is_on_disk() {
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the file was emptied while it was open",
+            ));
+        }
+        let mut at = self.leaf;
+        while let Some(number) = at {
+            fresh.leaf = fresh.tree.find(&self.entry_id(number)?);
+            if fresh.leaf.is_some() {
+                break;
+            }
+            at = self.tree.parent(number);
+        }
+        if at.is_none() {
+            fresh.leaf = None;
+        }
+        if !other_file {
+            std::mem::swap(&mut fresh.log, &mut self.log);
+        }
+        fresh.place = self.place.clone();
+        fresh.session_dir = self.session_dir.take();
+        fresh.durability = self.durability;
+        // What is dropped here is only a second descriptor of the same file, or an old file whose
+        // content is in the new one: neither need be forced to disk.
+        self.durability = Durability::OnDisk;
         *self = fresh;
-        self.session_dir = session_dir;
-        self.durability = durability;
-        self.leaf = leaf.and_then(|id| self.tree.find(&id));
         Ok(())
     }
 
