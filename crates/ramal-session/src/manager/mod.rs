@@ -91,6 +91,8 @@ struct ReadUpTo {
     tail_is_entry: bool,
     /// The line without newline counts as damaged.
     tail_is_damaged: bool,
+    /// Reading failed halfway: the tree holds lines that lie behind `end`.
+    broken: bool,
 }
 
 /// Damaged lines: all counted, the first of them kept.

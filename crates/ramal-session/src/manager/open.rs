@@ -237,6 +237,13 @@ pub(super) struct Index {
     read: ReadUpTo,
 }
 
+impl Index {
+    /// The node of an entry that was read.
+    pub(super) fn find(&self, id: &str) -> Option<u32> {
+        self.tree.find(id)
+    }
+}
+
 /// Reads a log in one pass.
 pub(super) fn index(log: &Log, path: &Path) -> Result<Indexed, OpenError> {
     let io_error = |source| OpenError::Io { path: path.into(), source };
@@ -282,6 +289,7 @@ impl ReadUpTo {
             json_lines,
             tail_is_entry: matches!(last, Last::Entry(at) if at >= scanned.settled),
             tail_is_damaged: matches!(last, Last::Damaged(at) if at >= scanned.settled),
+            broken: false,
         }
     }
 }
