@@ -222,7 +222,7 @@ impl SessionManager {
 
 fn take_in(log: &Log, len: u64, force_three: bool) -> io::Result<(Intake, scan::Scanned)> {
     let mut intake = Intake::new(len, force_three);
-    let scanned = scan::scan(log, 0, len, 0, &mut |line| intake.take(log, line))?;
+    let scanned = scan::scan(log, 0, len, 0, &mut |lines| intake.take_all(log, lines))?;
     intake.finish(log)?;
     Ok((intake, scanned))
 }

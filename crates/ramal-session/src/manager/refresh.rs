@@ -72,7 +72,8 @@ impl SessionManager {
         let damage = std::mem::take(&mut self.damage);
         let mut intake = Intake::resume(tree, self.format.clone(), damage, read.json_lines);
         let log = &self.log;
-        let scanned = scan::scan(log, read.settled, len, read.lines, &mut |line| intake.take(log, line));
+        let scanned =
+            scan::scan(log, read.settled, len, read.lines, &mut |lines| intake.take_all(log, lines));
         let finished = intake.finish(log);
         let json_lines = intake.json_lines();
         let (last, mistaken) = (intake.last, intake.mistaken);
