@@ -92,7 +92,6 @@ struct Left {
 /// One vector against the library.
 struct Run {
     session: SessionManager,
-    memory: bool,
     data: Option<Vec<u8>>,
     folder: PathBuf,
     cwd: PathBuf,
@@ -120,7 +119,6 @@ impl Run {
         }
         Run {
             session: SessionManager::in_memory(&cwd),
-            memory,
             data,
             folder: sessions,
             cwd,

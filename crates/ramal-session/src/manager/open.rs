@@ -202,7 +202,10 @@ impl SessionManager {
                 return Err(OpenError::NotASession { path: path.into() });
             }
         }
-        let header = intake.header.take().unwrap_or_else(|| Header::made_up(new_session_id()));
+        let mut header = intake.header.take().unwrap_or_else(|| Header::made_up(new_session_id()));
+        if intake.format.is_old() {
+            header.migrate();
+        }
         let leaf = intake.tree.leaf_after_opening();
         Ok(SessionManager {
             read: ReadUpTo::after(scanned, intake.last, intake.json_lines()),
