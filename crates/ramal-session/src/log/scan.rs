@@ -413,6 +413,10 @@ fn details(kind: Kind, line: &[u8]) -> Details {
             .map(|text| text.into_owned().into_boxed_str())
             .filter(|text| !text.is_empty())
     };
+    // White space around a name is no part of it, and nothing else clears it.
+    let name = |key| {
+        json::get_str(line, key).map(|name| name.trim().into()).filter(|name: &Box<str>| !name.is_empty())
+    };
     match kind {
         Kind::Label => Details::Label {
             target: json::get_str(line, "targetId").and_then(|id| IdKey::of(id.as_bytes())),
@@ -427,9 +431,9 @@ fn details(kind: Kind, line: &[u8]) -> Details {
                 None => LeafTarget::Unreadable,
             },
         },
-        Kind::SessionInfo => Details::Name { name: text("name"), by_user: true },
+        Kind::SessionInfo => Details::Name { name: name("name"), by_user: true },
         _ => Details::Name {
-            name: text("title"),
+            name: name("title"),
             by_user: json::get_str(line, "source").as_deref() == Some("user"),
         },
     }

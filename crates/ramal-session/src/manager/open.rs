@@ -263,8 +263,12 @@ pub(super) fn index(log: &Log, path: &Path) -> Result<Indexed, OpenError> {
             return Err(OpenError::NotASession { path: path.into() });
         }
     }
+    let mut header = intake.header.take().unwrap_or_else(|| Header::made_up(new_session_id()));
+    if intake.format.is_old() {
+        header.migrate();
+    }
     Ok(Indexed::Session(Box::new(Index {
-        header: intake.header.take().unwrap_or_else(|| Header::made_up(new_session_id())),
+        header,
         read: ReadUpTo::after(scanned, intake.last, intake.json_lines()),
         tree: intake.tree,
         header_at: intake.header_at,
