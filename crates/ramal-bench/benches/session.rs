@@ -41,12 +41,20 @@ const BENCHES: &[(&str, Bench)] = &[
 
 /// Opening, the check that every line is whole included, beside counting the newlines.
 fn open(folder: &Path) -> Result {
-    for (entries, bytes) in [(1_000, 1_070), (10_000, 1_070), (100_000, 1_070), (100_000, 4_000), (1_000_000, 170)] {
-        let file = session(folder, "open", Plan { bytes_per_entry: bytes, ..Plan::new(entries, Shape::Branchy) })?;
+    for (entries, bytes) in
+        [(1_000, 1_070), (10_000, 1_070), (100_000, 1_070), (100_000, 4_000), (1_000_000, 170)]
+    {
+        let file =
+            session(folder, "open", Plan { bytes_per_entry: bytes, ..Plan::new(entries, Shape::Branchy) })?;
         let size = std::fs::metadata(&file)?.len();
         let rounds = if size > 50_000_000 { 7 } else { 50 };
         let name = format!("open {entries} entries, {:.1} MB, beside counting newlines", size as f64 / 1e6);
-        compare(&name, rounds, || Ok(SessionManager::open(&file, None)?.entry_count()), || count_newlines(&file))?;
+        compare(
+            &name,
+            rounds,
+            || Ok(SessionManager::open(&file, None)?.entry_count()),
+            || count_newlines(&file),
+        )?;
         std::fs::remove_file(file)?;
     }
     Ok(())
@@ -94,7 +102,12 @@ fn children(folder: &Path) -> Result {
     };
     let (one, other) = (middle(&large)?, middle(&small)?);
     let name = "get_children among 200,000 entries, beside 200";
-    compare(name, 2_000, || Ok(large.get_children(Some(&one)).len()), || Ok(small.get_children(Some(&other)).len()))
+    compare(
+        name,
+        2_000,
+        || Ok(large.get_children(Some(&one)).len()),
+        || Ok(small.get_children(Some(&other)).len()),
+    )
 }
 
 /// The context of a long path, beside parsing its lines.
@@ -117,7 +130,9 @@ fn context(folder: &Path) -> Result {
         for &(offset, size) in &lines {
             let mut line = vec![0; size as usize];
             read_at(&log, offset, &mut line)?;
-            fields += serde_json::from_slice::<serde_json::Value>(&line)?.as_object().map_or(0, |entry| entry.len());
+            fields += serde_json::from_slice::<serde_json::Value>(&line)?
+                .as_object()
+                .map_or(0, |entry| entry.len());
         }
         Ok(fields)
     };
