@@ -14,16 +14,18 @@ pub fn parse(text: &str) -> Option<i64> {
 /// Milliseconds since 1970 of a JSON value: a timestamp, or a number of milliseconds.
 pub(crate) fn parse_value(value: &[u8]) -> Option<i64> {
     match value {
-        [b'"', inner @ .., b'"'] => match fast(inner) {
-            Some(ms) => Some(ms),
-            None => parse(&crate::json::decode(inner)),
-        },
+        [b'"', inner @ .., b'"'] => parse_bytes(inner),
         _ => {
             let number: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
             // The range of a date in the programs that write numbers here.
             (number.abs() <= 8.64e15).then_some(number as i64)
         }
     }
+}
+
+/// What a JSON string names; `inner` is what stands between its quotes.
+pub(crate) fn parse_bytes(inner: &[u8]) -> Option<i64> {
+    fast(inner).or_else(|| slow(crate::json::decode(inner).trim()))
 }
 
 /// A time in the form that entries are written in: UTC, milliseconds, `Z`.
