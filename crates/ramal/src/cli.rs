@@ -20,8 +20,8 @@ use crate::view::terminal;
     name = "ramal",
     version,
     after_help = "\
-SESSION is a path, the beginning of a session id, a session's name, or nothing for the most recent
-session of this directory. ENTRY is an id or the beginning of one, a label, `leaf`, `root`, and any of
+SESSION is a path, the beginning of a session id, a session's name, or nothing for the most recent \
+session of this directory. ENTRY is an id or the beginning of one, a label, `leaf`, `root`, and any of \
 these with `~n` for its nth ancestor.
 
 Exit status: 0 done, 1 what was asked for is not there or is damaged, 2 wrong use."
@@ -60,6 +60,13 @@ impl Globals {
 #[derive(Debug, Subcommand)]
 enum Command {
     Go(commands::go::Args),
+    Label(commands::label::Args),
+    Labels(commands::labels::Args),
+    Branch(commands::branch::BranchArgs),
+    Clone(commands::branch::CloneArgs),
+    Fork(commands::branch::ForkArgs),
+    Diff(commands::diff::Args),
+    Completions(commands::completions::Args),
     Man(commands::man::Args),
 }
 
@@ -67,10 +74,17 @@ impl Cli {
     /// Runs the command.
     pub(crate) fn run(&self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let globals = &self.globals;
-        match &self.command {
-            None => commands::help(out),
-            Some(Command::Go(args)) => commands::go::run(args, globals, out),
-            Some(Command::Man(args)) => commands::man::run(args, out),
+        let Some(command) = &self.command else { return commands::help(out) };
+        match command {
+            Command::Go(args) => commands::go::run(args, globals, out),
+            Command::Label(args) => commands::label::run(args, globals, out),
+            Command::Labels(args) => commands::labels::run(args, globals, out),
+            Command::Branch(args) => commands::branch::run_branch(args, globals, out),
+            Command::Clone(args) => commands::branch::run_clone(args, globals, out),
+            Command::Fork(args) => commands::branch::run_fork(args, globals, out),
+            Command::Diff(args) => commands::diff::run(args, globals, out),
+            Command::Completions(args) => commands::completions::run(args, out),
+            Command::Man(args) => commands::man::run(args, out),
         }
     }
 }

