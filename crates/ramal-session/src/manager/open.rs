@@ -90,6 +90,18 @@ impl SessionManager {
         }
     }
 
+    /// Goes over to a new session beside this one, or in memory as this one, for the same working
+    /// directory. `parent_session` names where it comes from.
+    ///
+    /// # Errors
+    /// If no name can be made for its file; the session is as it was.
+    pub fn start_new(&mut self, parent_session: Option<&str>) -> Result<(), OpenError> {
+        let header = Header::new(new_session_id(), time::now(), self.get_cwd(), parent_session);
+        let fresh = self.planned_beside(header)?;
+        self.replace_with(fresh);
+        Ok(())
+    }
+
     /// A session with nothing but a header, in memory.
     pub(crate) fn blank(header: Header) -> SessionManager {
         let mut bytes = header.json().as_bytes().to_vec();

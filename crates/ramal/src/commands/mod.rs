@@ -6,7 +6,9 @@ pub(crate) mod diff;
 pub(crate) mod go;
 pub(crate) mod label;
 pub(crate) mod labels;
+pub(crate) mod ls;
 pub(crate) mod man;
+pub(crate) mod rpc;
 
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
