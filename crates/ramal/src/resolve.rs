@@ -69,7 +69,7 @@ fn no_recent(listing: &library::Listing, cwd: &Path) -> Failure {
 }
 
 fn ambiguous_session(name: &str, candidates: &[library::Candidate]) -> Failure {
-    let mut failure = Failure::new(format!("{name} may be any of {} sessions", candidates.len()));
+    let mut failure = Failure::new(format!("'{name}' may be any of {} sessions", candidates.len()));
     for candidate in candidates.iter().take(NEAR_MISSES) {
         let name = candidate.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
         failure = failure.hint(format!("{}{name}: {}", candidate.id, candidate.path.display()));
@@ -81,7 +81,7 @@ fn ambiguous_session(name: &str, candidates: &[library::Candidate]) -> Failure {
 }
 
 fn no_such_session(name: &str, places: &Places) -> Failure {
-    let failure = Failure::new(format!("no session whose id begins with {name}, and none of that name"));
+    let failure = Failure::new(format!("no session whose id begins with '{name}', and none of that name"));
     let sessions = library::list_all(places).sessions;
     let names = sessions.iter().filter_map(|session| session.name.as_deref());
     let ids = sessions.iter().map(|session| &*session.id);
@@ -153,7 +153,7 @@ fn named<'a>(session: &'a SessionManager, name: &str) -> anyhow::Result<Option<E
     match &*found {
         [] => Ok(None),
         [one] => Ok(Some(*one)),
-        [first, second, ..] => Err(Failure::new(format!("{name} may be any of {} entries", found.len()))
+        [first, second, ..] => Err(Failure::new(format!("'{name}' may be any of {} entries", found.len()))
             .hint(format!("among them {} and {}; write more of the id", first.id()?, second.id()?))
             .into()),
     }
@@ -200,7 +200,7 @@ fn beginning_with<'a>(session: &'a SessionManager, beginning: &str) -> anyhow::R
 fn ancestor<'a>(mut entry: EntryRef<'a>, steps: u64, text: &str) -> anyhow::Result<EntryRef<'a>> {
     for step in 0..steps {
         entry = entry.parent().ok_or_else(|| {
-            Failure::new(format!("{text} is above the root: there are {step} entries above, not {steps}"))
+            Failure::new(format!("'{text}' is above the root: there are {step} entries above, not {steps}"))
         })?;
     }
     Ok(entry)
@@ -208,7 +208,7 @@ fn ancestor<'a>(mut entry: EntryRef<'a>, steps: u64, text: &str) -> anyhow::Resu
 
 fn no_such_entry(session: &SessionManager, name: &str) -> anyhow::Result<anyhow::Error> {
     let file = session.get_session_file().map(|path| format!(" in {}", path.display())).unwrap_or_default();
-    let failure = Failure::new(format!("no entry {name}{file}"));
+    let failure = Failure::new(format!("no entry '{name}'{file}"));
     let labels: Vec<_> = session.get_labels().filter_map(|entry| entry.label()).collect();
     let mut ids = Vec::new();
     for entry in session.get_entries() {

@@ -1,6 +1,7 @@
 //! `ramal ls`: the sessions there are.
 
 use std::io::{self, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ramal_session::library::{self, Lineage, Listing, Origin, Scope, SessionInfo};
@@ -157,7 +158,7 @@ fn source(origin: Origin) -> &'static str {
         Origin::Ramal => "ramal",
         Origin::Pi => "pi",
         Origin::OhMyPi => "oh-my-pi",
-        _ => "elsewhere",
+        _ => "other",
     }
 }
 
@@ -180,19 +181,25 @@ struct Table<'a> {
     palette: Palette,
     columns: usize,
     now: jiff::Timestamp,
+    home: Option<PathBuf>,
 }
 
 /// Columns of what is right of the name, with the gap before it.
-const FIGURES: usize = 2 + 9 + 2 + 8 + 2 + 6 + 2 + 4 + 2 + 4;
+const FIGURES: usize = 2 + 9 + 2 + 8 + 2 + 6 + 2 + 4 + 2 + 5;
 /// The fewest columns that leave a name beside the figures readable.
 const NAME_NEEDS: usize = 24;
+/// Columns of the directory, where there is room for it in the line.
+const DIRECTORY: usize = 32;
+/// From here on there is.
+const DIRECTORY_BESIDE: usize = 120;
 /// Copies of copies are not set in further than this.
 const DEEPEST: usize = 6;
 
 impl<'a> Table<'a> {
     fn new(sessions: &'a [SessionInfo], with_cwd: bool, palette: Palette, columns: usize) -> Table<'a> {
         let (ids, lineage) = (library::short_ids(sessions), Lineage::of(sessions));
-        Table { sessions, ids, lineage, with_cwd, palette, columns, now: jiff::Timestamp::now() }
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        Table { sessions, ids, lineage, with_cwd, palette, columns, now: jiff::Timestamp::now(), home }
     }
 
     /// Each session, and below it what was copied from it.
@@ -231,8 +238,13 @@ impl<'a> Table<'a> {
             let short = figures.split_whitespace().collect::<Vec<_>>().join(" ");
             writeln!(out, "{indent}{}", self.palette.paint(Role::Dim, &fit(&short, room)))?;
         } else {
-            let title = pad(&title, room - FIGURES);
-            let figures = self.palette.paint(Role::Dim, &figures).to_string();
+            let (mut room, mut figures) = (room - FIGURES, figures);
+            if self.directory_beside() {
+                figures += &format!("  {}", fit_end(&self.directory(session), DIRECTORY));
+                room = room.saturating_sub(DIRECTORY + 2);
+            }
+            let title = pad(&title, room);
+            let figures = self.palette.paint(Role::Dim, figures.trim_end()).to_string();
             writeln!(out, "{id}  {guide}{}{figures}", self.palette.paint(role, &title))?;
         }
         let notes = self.notes(session);
@@ -252,24 +264,31 @@ impl<'a> Table<'a> {
             pad_start(&of(session.branches, "br"), 8),
             pad_start(&human::size(session.size), 6),
             pad_start(&human::age(self.now, then), 4),
-            match session.origin {
-                Origin::Ramal => "",
-                Origin::Pi => "pi",
-                Origin::OhMyPi => "omp",
-                _ => "",
-            },
+            pad(if session.origin == Origin::OhMyPi { "omp" } else { source(session.origin) }, 5),
         )
+    }
+
+    fn directory_beside(&self) -> bool {
+        self.with_cwd && self.columns >= DIRECTORY_BESIDE
+    }
+
+    /// The directory that a session belongs to, the user's home as `~`.
+    fn directory(&self, session: &SessionInfo) -> String {
+        if session.cwd.is_empty() {
+            return "no directory".into();
+        }
+        let home = self.home.as_deref().and_then(|home| Path::new(&session.cwd).strip_prefix(home).ok());
+        match home {
+            Some(below) => clean::name(&Path::new("~").join(below).to_string_lossy()),
+            None => clean::name(&session.cwd),
+        }
     }
 
     /// What only some sessions have: another directory, damage, a reason to be read only.
     fn notes(&self, session: &SessionInfo) -> String {
         let mut notes = Vec::new();
-        if self.with_cwd {
-            notes.push(if session.cwd.is_empty() {
-                "no directory".into()
-            } else {
-                clean::name(&session.cwd)
-            });
+        if self.with_cwd && !self.directory_beside() {
+            notes.push(self.directory(session));
         }
         match session.damaged_lines {
             0 => {}
@@ -281,6 +300,16 @@ impl<'a> Table<'a> {
         }
         notes.join(" · ")
     }
+}
+
+/// The end of a path, which tells more than its beginning.
+fn fit_end(path: &str, columns: usize) -> String {
+    if width(path) <= columns {
+        return path.to_owned();
+    }
+    let ends = path.char_indices().rev().map(|(at, _)| &path[at..]);
+    let longest = ends.take_while(|end| width(end) < columns).take(columns).last();
+    format!("…{}", longest.unwrap_or_default())
 }
 
 fn title(session: &SessionInfo, columns: usize) -> (String, Role) {
