@@ -236,7 +236,8 @@ impl SessionManager {
                 }
                 Err(source) => return Err(self.io_error(source)),
             };
-            let result = self.append_locked(entry, locked);
+            self.has_locks = locked == Locking::Locked;
+            let result = self.append_locked(entry);
             if let Log::File(log) = &self.log {
                 lock::unlock(log.lockable());
             }
@@ -248,7 +249,7 @@ impl SessionManager {
     }
 
     /// With the lock held. None says that the log is another file now and all begins anew.
-    fn append_locked(&mut self, entry: &NewEntry, _locked: Locking) -> Result<Option<u32>, AppendError> {
+    fn append_locked(&mut self, entry: &NewEntry) -> Result<Option<u32>, AppendError> {
         let Log::File(log) = &self.log else { return Ok(None) };
         let len = match log.at_path().map_err(|source| self.io_error(source))? {
             AtPath::Same(len) => len,

@@ -114,16 +114,17 @@ impl SessionManager {
         self.write_migrated(&mut |bytes| draft.write_all(bytes))?;
         // Whoever opens the new file waits until the late lines are in it, too.
         lock::lock(draft.file())?;
-        keep_backup(target, time::now())?;
-        let file = draft.replace(target, permissions)?;
+        let backup = keep_backup(target, time::now())?;
+        let file = draft.replace(target, permissions).inspect_err(|_| {
+            // The file is what it was; a second name for it would only puzzle.
+            let _ = std::fs::remove_file(&backup);
+        })?;
         let new = FileLog::from_file(self.path_for_errors(), file)?;
         self.carry_over_late_lines(&new)?;
-        let leaf = self.leaf.map(|leaf| self.entry_id(leaf)).transpose()?;
         // Opened again, since the descriptor of the draft cannot append; the lock on it goes with it.
         let file = FileLog::open(new.path())?;
         drop(new);
         self.read_anew(Some(file))?;
-        self.leaf = leaf.and_then(|id| self.tree.find(&id));
         self.durability = Durability::OnDisk;
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use super::intake::{Intake, Last};
+use super::open::{self, Indexed};
 use super::{Place, ReadUpTo, SessionManager};
 use crate::error::AppendError;
 use crate::log::file::FileLog;
@@ -92,17 +93,14 @@ impl SessionManager {
     pub(super) fn read_anew(&mut self, file: Option<FileLog>) -> io::Result<()> {
         let leaf = self.leaf.map(|leaf| self.entry_id(leaf)).transpose()?;
         let path = self.path_for_errors();
-        let log = match file {
-            Some(file) => Log::File(file),
-            None => std::mem::replace(&mut self.log, Log::Memory(Vec::new())),
-        };
-        let fresh = SessionManager::read(log, &path, std::path::Path::new(self.header.cwd()))
-            .map_err(io::Error::other)?;
-        let session_dir = self.session_dir.take();
-        let durability = self.durability;
-        *self = fresh;
-        self.session_dir = session_dir;
-        self.durability = durability;
+        let log = file.map(Log::File);
+        match open::index(log.as_ref().unwrap_or(&self.log), &path).map_err(io::Error::other)? {
+            Indexed::Session(index) => self.take_index(*index),
+            Indexed::Blank(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+        if let Some(log) = log {
+            self.log = log;
+        }
         self.leaf = leaf.and_then(|id| self.tree.find(&id));
         Ok(())
     }
