@@ -313,6 +313,10 @@ fn long_line(
 ) -> io::Result<u64> {
     let first = usize::try_from(len - offset).unwrap_or(buffer.len()).min(buffer.len());
     let first = log.read_at(offset, &mut buffer[..first])?;
+    if first == 0 {
+        // Cut short since the last look: there is no such line any more.
+        return Ok(len);
+    }
     let skip = mark(offset, &buffer[..first]);
     let head = envelope::read(&buffer[skip..first]);
     let mut balance = match &head {

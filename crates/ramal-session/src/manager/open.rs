@@ -90,6 +90,18 @@ impl SessionManager {
         }
     }
 
+    /// Goes over to a new session beside this one, or in memory as this one, for the same working
+    /// directory. `parent_session` names where it comes from.
+    ///
+    /// # Errors
+    /// If no name can be made for its file; the session is as it was.
+    pub fn start_new(&mut self, parent_session: Option<&str>) -> Result<(), OpenError> {
+        let header = Header::new(new_session_id(), time::now(), self.get_cwd(), parent_session);
+        let fresh = self.planned_beside(header)?;
+        self.replace_with(fresh);
+        Ok(())
+    }
+
     /// A session with nothing but a header, in memory.
     pub(crate) fn blank(header: Header) -> SessionManager {
         let mut bytes = header.json().as_bytes().to_vec();
@@ -225,6 +237,13 @@ pub(super) struct Index {
     read: ReadUpTo,
 }
 
+impl Index {
+    /// The node of an entry that was read.
+    pub(super) fn find(&self, id: &str) -> Option<u32> {
+        self.tree.find(id)
+    }
+}
+
 /// Reads a log in one pass.
 pub(super) fn index(log: &Log, path: &Path) -> Result<Indexed, OpenError> {
     let io_error = |source| OpenError::Io { path: path.into(), source };
@@ -274,6 +293,7 @@ impl ReadUpTo {
             json_lines,
             tail_is_entry: matches!(last, Last::Entry(at) if at >= scanned.settled),
             tail_is_damaged: matches!(last, Last::Damaged(at) if at >= scanned.settled),
+            broken: false,
         }
     }
 }
