@@ -12,6 +12,7 @@ mod refresh;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use intake::HEADER_WITHIN;
 pub(crate) use open::new_session_id;
 
 pub use append::NewEntry;
@@ -20,7 +21,7 @@ pub use moves::{Moved, NavigateError};
 pub use queries::{At, EntryRef, Irregular};
 
 use crate::check::Damage;
-use crate::entry::Header;
+use crate::entry::{Header, stable_hash};
 use crate::error::ReadOnly;
 use crate::log::Log;
 use crate::migrate::Format;
@@ -91,6 +92,8 @@ struct ReadUpTo {
     tail_is_entry: bool,
     /// The line without newline counts as damaged.
     tail_is_damaged: bool,
+    /// Reading failed halfway: the tree holds lines that lie behind `end`.
+    broken: bool,
 }
 
 /// Damaged lines: all counted, the first of them kept.
@@ -99,6 +102,9 @@ struct DamageFound {
     count: u64,
     first: Vec<Damage>,
 }
+
+/// How much of the log's end goes into its fingerprint.
+const FINGERPRINT_BYTES: u64 = 4096;
 
 /// Damaged lines that are kept; more are only counted.
 const DAMAGE_KEPT: usize = 1000;
@@ -217,6 +223,21 @@ impl SessionManager {
     /// The damaged lines, up to the first thousand.
     pub fn damage(&self) -> &[Damage] {
         &self.damage.first
+    }
+
+    /// How many bytes of the log have been read, and a hash of the last of them (up to 4 KB) that is
+    /// the same in every process: what else is remembered about this log holds as long as both do
+    /// (contract, section 1). None for a session that has no file.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn log_fingerprint(&self) -> std::io::Result<Option<(u64, u64)>> {
+        if self.place != Place::File {
+            return Ok(None);
+        }
+        let count = self.read.end.min(FINGERPRINT_BYTES);
+        let tail = self.log.read(self.read.end - count, count)?;
+        Ok(Some((self.read.end, stable_hash(&[&tail]))))
     }
 
     /// How many lines repeat an entry word for word; each counts as one entry with it.

@@ -74,20 +74,34 @@ impl SessionManager {
         Ok(session)
     }
 
-    /// Opens the most recent session of `cwd`, in `session_dir` or else in the program's own folder
-    /// for it; a new one if there is none.
+    /// Opens the most recent session of `cwd` that takes entries, in `session_dir` or else wherever
+    /// this program lists sessions of `cwd`; a new one if there is none.
     ///
     /// # Errors
     /// As for [`SessionManager::open`] and [`SessionManager::create`].
     pub fn continue_recent(cwd: &Path, session_dir: Option<&Path>) -> Result<SessionManager, OpenError> {
         let recent = match session_dir {
-            Some(folder) => library::most_recent(&library::list_folder(folder), Some(cwd)),
-            None => library::most_recent(&library::list(&library::Places::from_environment(), cwd), None),
+            Some(folder) => library::most_recent(&library::list_folder(folder).sessions, Some(cwd)),
+            None => {
+                library::most_recent(&library::list(&library::Places::from_environment(), cwd).sessions, None)
+            }
         };
         match recent {
             Some(path) => SessionManager::open_in(&path, session_dir, cwd),
             None => SessionManager::create(cwd, session_dir),
         }
+    }
+
+    /// Goes over to a new session beside this one, or in memory as this one, for the same working
+    /// directory. `parent_session` names where it comes from.
+    ///
+    /// # Errors
+    /// If no name can be made for its file; the session is as it was.
+    pub fn start_new(&mut self, parent_session: Option<&str>) -> Result<(), OpenError> {
+        let header = Header::new(new_session_id(), time::now(), self.get_cwd(), parent_session);
+        let fresh = self.planned_beside(header)?;
+        self.replace_with(fresh);
+        Ok(())
     }
 
     /// A session with nothing but a header, in memory.
@@ -187,7 +201,17 @@ impl SessionManager {
 
     /// Reads the whole log in one pass.
     pub(crate) fn read(log: Log, path: &Path, cwd: &Path) -> Result<SessionManager, OpenError> {
-        match index(&log, path)? {
+        SessionManager::read_with(log, path, cwd, &mut Vec::new())
+    }
+
+    /// As [`SessionManager::read`], with a buffer that whoever reads many logs uses again.
+    pub(crate) fn read_with(
+        log: Log,
+        path: &Path,
+        cwd: &Path,
+        buffer: &mut Vec<u8>,
+    ) -> Result<SessionManager, OpenError> {
+        match index(&log, path, buffer)? {
             Indexed::Blank(content) => Ok(SessionManager::new_at(path, Some(&content), cwd)),
             Indexed::Session(index) => {
                 let mut session = SessionManager::blank(index.header.clone());
@@ -225,13 +249,20 @@ pub(super) struct Index {
     read: ReadUpTo,
 }
 
+impl Index {
+    /// The node of an entry that was read.
+    pub(super) fn find(&self, id: &str) -> Option<u32> {
+        self.tree.find(id)
+    }
+}
+
 /// Reads a log in one pass.
-pub(super) fn index(log: &Log, path: &Path) -> Result<Indexed, OpenError> {
+pub(super) fn index(log: &Log, path: &Path, buffer: &mut Vec<u8>) -> Result<Indexed, OpenError> {
     let io_error = |source| OpenError::Io { path: path.into(), source };
     let len = log.len().map_err(io_error)?;
-    let (mut intake, mut scanned) = take_in(log, len, false).map_err(io_error)?;
+    let (mut intake, mut scanned) = take_in(log, len, false, buffer).map_err(io_error)?;
     if intake.mistaken {
-        (intake, scanned) = take_in(log, len, true).map_err(io_error)?;
+        (intake, scanned) = take_in(log, len, true, buffer).map_err(io_error)?;
     }
     if intake.blank {
         return Ok(Indexed::Blank(log.read(0, len).map_err(io_error)?));
@@ -244,8 +275,12 @@ pub(super) fn index(log: &Log, path: &Path) -> Result<Indexed, OpenError> {
             return Err(OpenError::NotASession { path: path.into() });
         }
     }
+    let mut header = intake.header.take().unwrap_or_else(|| Header::made_up(new_session_id()));
+    if intake.format.is_old() {
+        header.migrate();
+    }
     Ok(Indexed::Session(Box::new(Index {
-        header: intake.header.take().unwrap_or_else(|| Header::made_up(new_session_id())),
+        header,
         read: ReadUpTo::after(scanned, intake.last, intake.json_lines()),
         tree: intake.tree,
         header_at: intake.header_at,
@@ -254,9 +289,14 @@ pub(super) fn index(log: &Log, path: &Path) -> Result<Indexed, OpenError> {
     })))
 }
 
-fn take_in(log: &Log, len: u64, force_three: bool) -> io::Result<(Intake, scan::Scanned)> {
+fn take_in(
+    log: &Log,
+    len: u64,
+    force_three: bool,
+    buffer: &mut Vec<u8>,
+) -> io::Result<(Intake, scan::Scanned)> {
     let mut intake = Intake::new(len, force_three);
-    let scanned = scan::scan(log, 0, len, 0, &mut |lines| intake.take_all(log, lines))?;
+    let scanned = scan::scan_with(log, 0, len, 0, buffer, &mut |lines| intake.take_all(log, lines))?;
     intake.finish(log)?;
     Ok((intake, scanned))
 }
@@ -270,6 +310,7 @@ impl ReadUpTo {
             json_lines,
             tail_is_entry: matches!(last, Last::Entry(at) if at >= scanned.settled),
             tail_is_damaged: matches!(last, Last::Damaged(at) if at >= scanned.settled),
+            broken: false,
         }
     }
 }
