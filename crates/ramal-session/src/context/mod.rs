@@ -21,6 +21,7 @@ pub use stats::SessionStats;
 
 use self::model_input::Pairing;
 use self::plan::Item;
+use self::render::Rendered;
 use self::state::State;
 use crate::error::{NoSuchEntry, ReadError};
 use crate::json::quote;
@@ -157,8 +158,17 @@ impl<'a> SessionContext<'a> {
     /// alone.
     pub fn messages(&self) -> impl Iterator<Item = Result<ContextMessage<'a>, ReadError>> {
         let session = self.session;
+        self.rendered().map(move |message| {
+            message
+                .map(|(number, message)| ContextMessage { json: message.json, entry: session.handle(number) })
+        })
+    }
+
+    /// The messages, each with the number of its entry.
+    fn rendered(&self) -> impl Iterator<Item = Result<(u32, Rendered), ReadError>> {
+        let session = self.session;
         let mut items = self.items.iter();
-        let mut ready: VecDeque<ContextMessage<'a>> = VecDeque::new();
+        let mut ready = VecDeque::new();
         std::iter::from_fn(move || {
             loop {
                 if let Some(message) = ready.pop_front() {
@@ -167,8 +177,7 @@ impl<'a> SessionContext<'a> {
                 let item = items.next()?;
                 match render::messages(session, *item) {
                     Ok(messages) => {
-                        let entry = session.handle(item.number);
-                        ready.extend(messages.into_iter().map(|json| ContextMessage { json, entry }));
+                        ready.extend(messages.into_iter().map(|message| (item.number, message)));
                     }
                     Err(error) => return Some(Err(error)),
                 }
@@ -191,7 +200,7 @@ impl<'a> SessionContext<'a> {
         &self,
         options: ModelInput,
     ) -> impl Iterator<Item = Result<String, ReadError>> {
-        let mut messages = self.messages();
+        let mut messages = self.rendered();
         let mut pairing = Pairing::new(options);
         std::iter::from_fn(move || {
             loop {
@@ -199,7 +208,7 @@ impl<'a> SessionContext<'a> {
                     return Some(Ok(message));
                 }
                 match messages.next() {
-                    Some(Ok(message)) => pairing.take(message.json),
+                    Some(Ok((_, message))) => pairing.take(message),
                     Some(Err(error)) => return Some(Err(error)),
                     None => {
                         pairing.finish();

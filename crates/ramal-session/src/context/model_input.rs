@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 
-use super::render::{changed, text_block};
+use super::render::{Rendered, changed, text_block};
 use super::{blob, templates};
 use crate::entry::{Message, Role};
-use crate::json::{self, ObjectEdit, members, quote};
+use crate::json::{self, Members, ObjectEdit, members, quote};
 
 /// How messages become model input.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ impl ModelInput {
 
 /// A message, turned into what it is for a model.
 enum Turned {
-    Answer { json: String, calls: Vec<Call> },
+    Answer { json: String, calls: Vec<Call>, timestamp: Option<String> },
     Result { call: String, json: String },
     Other(String),
     Nothing,
@@ -72,12 +72,12 @@ impl Pairing {
     }
 
     /// Takes in the next message of the context.
-    pub(super) fn take(&mut self, message: String) {
+    pub(super) fn take(&mut self, message: Rendered) {
         match turn(message, &self.options) {
-            Turned::Answer { json, calls } => {
+            Turned::Answer { json, calls, timestamp } => {
                 self.finish();
                 if !calls.is_empty() {
-                    self.open = Some(Open::new(calls, Message::new(&json).get("timestamp")));
+                    self.open = Some(Open::new(calls, timestamp));
                 }
                 self.ready.push_back(json);
             }
@@ -110,14 +110,14 @@ impl Pairing {
 }
 
 impl Open {
-    fn new(calls: Vec<Call>, timestamp: Option<&str>) -> Open {
+    fn new(calls: Vec<Call>, timestamp: Option<String>) -> Open {
         let places = calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
         Open {
             places,
             results: calls.iter().map(|_| None).collect(),
             missing: calls.len(),
             calls,
-            timestamp: timestamp.map(str::to_owned),
+            timestamp,
             others: Vec::new(),
         }
     }
@@ -148,68 +148,67 @@ fn made_up(call: &Call, timestamp: Option<&str>) -> String {
 }
 
 /// Turns a message of the context into what it is for a model.
-fn turn(json: String, options: &ModelInput) -> Turned {
-    let message = Message::new(&json);
-    match message.role() {
-        Role::User | Role::Developer => with_content(message, options),
-        Role::System => match with_content(message, options) {
-            // Its sections or tools may be all it brings.
-            Turned::Nothing
-                if ["sections", "toolsAdded", "toolsRemoved"]
-                    .iter()
-                    .any(|key| message.get(key).is_some()) =>
-            {
-                Turned::Other(json)
+fn turn(message: Rendered, options: &ModelInput) -> Turned {
+    match message.role {
+        Role::User | Role::Developer | Role::System => {
+            let content = Content::of(message.content(), false, options);
+            if content.is_empty && !message.changes_setting {
+                return Turned::Nothing;
             }
-            turned => turned,
-        },
-        Role::Assistant => answer(message, options),
-        Role::ToolResult => result(message, options),
-        Role::Custom | Role::HookMessage => {
-            let content = Content::of(message.get("content").unwrap_or_default(), false, options);
-            if content.is_empty { Turned::Nothing } else { user(message, &content.json) }
+            let other = content.replaces();
+            Turned::Other(put_back(message, other))
         }
-        Role::BranchSummary | Role::CompactionSummary => {
-            let Some(summary) = message.get_str("summary").filter(|text| !text.trim().is_empty()) else {
+        Role::Assistant => {
+            let mut content = Content::of(message.content(), true, options);
+            if content.is_empty {
+                return Turned::Nothing;
+            }
+            let calls = std::mem::take(&mut content.calls);
+            let other = content.replaces();
+            let timestamp = message.timestamp().map(str::to_owned);
+            Turned::Answer { json: put_back(message, other), calls, timestamp }
+        }
+        Role::ToolResult => {
+            let Some(call) = message.message().get_str("toolCallId").map(Cow::into_owned) else {
                 return Turned::Nothing;
             };
-            let text = match message.role() {
-                Role::BranchSummary => templates::branch_summary(&summary),
-                _ => templates::compaction_summary(&summary),
-            };
-            user(message, &text_block(&quote(&text)))
+            let other = Content::of(message.content(), true, options).replaces();
+            Turned::Result { call, json: put_back(message, other) }
         }
-        Role::BashExecution | Role::PythonExecution => execution(message),
-        Role::FileMention => file_mention(message, options),
+        Role::Custom | Role::HookMessage => {
+            let content = Content::of(message.content(), false, options);
+            if content.is_empty { Turned::Nothing } else { user(&message, &content.json) }
+        }
+        Role::BranchSummary | Role::CompactionSummary => summary(&message),
+        Role::BashExecution | Role::PythonExecution => execution(&message),
+        Role::FileMention => file_mention(&message, options),
         Role::None | Role::Unknown => Turned::Nothing,
     }
 }
 
+/// A message with another content, if there is one.
+fn put_back(message: Rendered, content: Option<String>) -> String {
+    match content {
+        Some(content) => message.with_content(&content),
+        None => message.json,
+    }
+}
+
 /// A message of the user with `content`, at the time of `message`.
-fn user(message: Message<'_>, content: &str) -> Turned {
-    let timestamp = message.get("timestamp").map(|time| format!(",\"timestamp\":{time}")).unwrap_or_default();
+fn user(message: &Rendered, content: &str) -> Turned {
+    let timestamp = message.timestamp().map(|time| format!(",\"timestamp\":{time}")).unwrap_or_default();
     Turned::Other(format!("{{\"role\":\"user\",\"content\":{content}{timestamp}}}"))
 }
 
-/// A message that goes as it is, but for blocks that no provider takes.
-fn with_content(message: Message<'_>, options: &ModelInput) -> Turned {
-    let content = Content::of(message.get("content").unwrap_or_default(), false, options);
-    if content.is_empty { Turned::Nothing } else { Turned::Other(content.into_message(message)) }
-}
-
-fn result(message: Message<'_>, options: &ModelInput) -> Turned {
-    let Some(call) = message.get_str("toolCallId").map(Cow::into_owned) else { return Turned::Nothing };
-    let content = Content::of(message.get("content").unwrap_or_default(), true, options);
-    Turned::Result { call, json: content.into_message(message) }
-}
-
-fn answer(message: Message<'_>, options: &ModelInput) -> Turned {
-    let mut content = Content::of(message.get("content").unwrap_or_default(), true, options);
-    if content.is_empty {
+fn summary(message: &Rendered) -> Turned {
+    let Some(summary) = message.message().get_str("summary").filter(|text| !text.trim().is_empty()) else {
         return Turned::Nothing;
-    }
-    let calls = std::mem::take(&mut content.calls);
-    Turned::Answer { json: content.into_message(message), calls }
+    };
+    let text = match message.role {
+        Role::BranchSummary => templates::branch_summary(&summary),
+        _ => templates::compaction_summary(&summary),
+    };
+    user(message, &text_block(&quote(&text)))
 }
 
 /// The content of a message, fit for a provider.
@@ -229,7 +228,7 @@ impl<'a> Content<'a> {
             let json = match (blocks, is_empty) {
                 (false, _) => Cow::Borrowed(content),
                 (true, false) => Cow::Owned(text_block(content)),
-                (true, true) => Cow::Borrowed("[]"),
+                (true, true) => Cow::Owned("[]".into()),
             };
             return Content { json, is_empty, calls: Vec::new() };
         }
@@ -263,11 +262,11 @@ impl<'a> Content<'a> {
         Content { json, is_empty, calls }
     }
 
-    /// The message with this content.
-    fn into_message(self, message: Message<'_>) -> String {
+    /// What must stand in place of the content that was looked through, if anything must.
+    fn replaces(self) -> Option<String> {
         match self.json {
-            Cow::Borrowed(same) if message.get("content") == Some(same) => message.json().to_owned(),
-            json => changed(message.json(), ObjectEdit::new().set("content", json.into_owned())),
+            Cow::Borrowed(_) => None,
+            Cow::Owned(json) => Some(json),
         }
     }
 }
@@ -286,25 +285,46 @@ fn look_at(block: &str, options: &ModelInput) -> Block {
     if !block.starts_with('{') {
         return Block::Drop;
     }
-    let bytes = block.as_bytes();
-    let filled = |key| json::get_str(bytes, key).filter(|text| !text.is_empty());
-    match json::get_str(bytes, "type").as_deref() {
-        Some("text") => {
-            let text = json::get(bytes, "text").and_then(|text| std::str::from_utf8(text).ok());
-            if text.is_none_or(is_blank) { Block::Drop } else { Block::Says }
-        }
-        Some("thinking") => {
-            let text = json::get(bytes, "thinking").and_then(|text| std::str::from_utf8(text).ok());
-            let signed = filled("thinkingSignature").is_some();
-            if text.is_none_or(is_blank) && !signed { Block::Drop } else { Block::Thinks }
-        }
-        Some("toolCall") => match (filled("id"), filled("name")) {
-            (Some(id), Some(name)) => Block::Call(Call { id: id.into_owned(), name: name.into_owned() }),
+    let [kind, text, thinking, signature, id, name] =
+        find(block, ["type", "text", "thinking", "thinkingSignature", "id", "name"]);
+    let filled = |value: Option<&'_ str>| {
+        value
+            .and_then(|value| members::as_str(value.as_bytes()))
+            .filter(|text| !text.is_empty())
+            .map(Cow::into_owned)
+    };
+    match kind.unwrap_or_default() {
+        "\"text\"" if text.is_none_or(is_blank) => Block::Drop,
+        "\"text\"" => Block::Says,
+        "\"thinking\"" if thinking.is_none_or(is_blank) && filled(signature).is_none() => Block::Drop,
+        "\"thinking\"" => Block::Thinks,
+        "\"toolCall\"" => match (filled(id), filled(name)) {
+            (Some(id), Some(name)) => Block::Call(Call { id, name }),
             _ => Block::Drop,
         },
-        Some("image") => image(block, options),
+        "\"image\"" => image(block, options),
+        kind if kind.contains('\\') => match json::get_str(block.as_bytes(), "type") {
+            // The usual spelling, so that the arms above see it.
+            Some(plain) if plain.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+                look_at(&changed(block, ObjectEdit::new().set("type", quote(&plain))), options)
+            }
+            _ => Block::Says,
+        },
+        "" => Block::Drop,
         _ => Block::Says,
     }
+}
+
+/// The JSON texts of some members of an object, in one look.
+fn find<'a, const N: usize>(object: &'a str, keys: [&str; N]) -> [Option<&'a str>; N] {
+    let mut found = [None; N];
+    for member in Members::new(object.as_bytes()) {
+        let key = &object.as_bytes()[member.key];
+        if let Some(place) = keys.iter().position(|wanted| members::is_key(key, wanted)) {
+            found[place] = object.get(member.value);
+        }
+    }
+    found
 }
 
 /// An image as it goes to a model.
@@ -341,7 +361,8 @@ fn is_blank(value: &str) -> bool {
     }
 }
 
-fn execution(message: Message<'_>) -> Turned {
+fn execution(rendered: &Rendered) -> Turned {
+    let message = rendered.message();
     if message.get("excludeFromContext") == Some("true") {
         return Turned::Nothing;
     }
@@ -356,11 +377,12 @@ fn execution(message: Message<'_>) -> Turned {
         truncated: message.get("truncated") == Some("true"),
         full_output: full_output.as_deref(),
     });
-    user(message, &text_block(&quote(&text)))
+    user(rendered, &text_block(&quote(&text)))
 }
 
 /// Files in tags, their images as blocks behind them.
-fn file_mention(message: Message<'_>, options: &ModelInput) -> Turned {
+fn file_mention(rendered: &Rendered, options: &ModelInput) -> Turned {
+    let message = rendered.message();
     let mut blocks = Vec::new();
     for file in members::items(message.get("files").unwrap_or_default().as_bytes()) {
         if !file.starts_with(b"{") {
@@ -382,5 +404,5 @@ fn file_mention(message: Message<'_>, options: &ModelInput) -> Turned {
             }
         }
     }
-    if blocks.is_empty() { Turned::Nothing } else { user(message, &format!("[{}]", blocks.join(","))) }
+    if blocks.is_empty() { Turned::Nothing } else { user(rendered, &format!("[{}]", blocks.join(","))) }
 }

@@ -81,7 +81,7 @@ pub(super) fn file(path: &str, content: &str) -> String {
 
 /// A file that the user mentioned and whose content is not text, or was left out.
 pub(super) fn file_without_content(path: &str, why: &str) -> String {
-    format!("<file path=\"{}\">{}</file>", attribute(path), if why.is_empty() { "" } else { why })
+    format!("<file path=\"{}\">{why}</file>", attribute(path))
 }
 
 fn attribute(text: &str) -> Cow<'_, str> {
