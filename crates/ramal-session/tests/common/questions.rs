@@ -1,6 +1,6 @@
 //! Questions to an open session, answered as JSON values.
 
-use ramal_session::{At, Entry, EntryRef, SessionManager, Usage};
+use ramal_session::{At, Entry, EntryRef, SessionManager};
 
 use super::json::{Json, Reading, object, read, text};
 
@@ -68,15 +68,7 @@ pub fn labels(session: &SessionManager) -> Json {
 
 /// Tokens and cost over all branches.
 pub fn usage(session: &SessionManager) -> Json {
-    let mut total = Usage::default();
-    for entry in session.get_entries() {
-        let entry = entry.read().unwrap();
-        let of_message = entry.message().and_then(|message| message.usage());
-        let own = entry.get("usage").filter(|usage| usage.starts_with('{')).map(Usage::read);
-        for usage in of_message.into_iter().chain(own) {
-            total += usage;
-        }
-    }
+    let total = session.get_session_stats().unwrap().usage;
     object([
         ("input", Json::Float(total.input)),
         ("output", Json::Float(total.output)),
