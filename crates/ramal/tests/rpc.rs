@@ -201,6 +201,18 @@ fn reading_commands() {
     );
     assert_eq!(stats["cost"], 0.75);
 
+    let context = program.ok(json!({"type": "get_context"}));
+    assert_eq!(context["messages"].as_array().unwrap().len(), 3);
+    assert_eq!((&context["thinkingLevel"], &context["mode"]), (&json!("off"), &json!("none")));
+    let there = program.ok(json!({"type": "get_context", "leafId": "aa000002"}));
+    assert_eq!(there["messages"][1]["content"][0]["text"], "The cache.");
+    let nowhere = program.ok(json!({"type": "get_context", "leafId": null}));
+    assert_eq!(nowhere["messages"], json!([]));
+    let sent = program.ok(json!({"type": "get_model_messages"}));
+    let roles: Vec<_> = sent["messages"].as_array().unwrap().iter().map(|one| one["role"].clone()).collect();
+    assert_eq!(roles, ["user", "assistant", "toolResult", "user"]);
+    assert_eq!(program.ok(json!({"type": "get_messages"}))["messages"], context["messages"]);
+
     for name in ["get_fork_messages", "get_branch_messages"] {
         assert_eq!(
             program.ok(json!({"type": name}))["messages"],
@@ -370,6 +382,8 @@ fn bad_requests_are_named_and_survived() {
         (r#"{"type":"get_entries","limit":-1}"#, "get_entries", "limit"),
         (r#"{"type":"get_entries","since":"nope"}"#, "get_entries", "nope"),
         (r#"{"type":"get_children"}"#, "get_children", "parentId"),
+        (r#"{"type":"get_context","leafId":"nope"}"#, "get_context", "nope"),
+        (r#"{"type":"get_model_messages","leafId":7}"#, "get_model_messages", "leafId"),
         (r#"{"type":"get_tree","flat":1}"#, "get_tree", "flat"),
         (r#"{"type":"branch_with_summary","entryId":null}"#, "branch_with_summary", "summary"),
         (r#"{"type":"create_branched_session","leafId":null}"#, "create_branched_session", "leafId"),
@@ -422,7 +436,7 @@ fn large_answers_to_a_slow_reader() {
     let nested = String::from_utf8(line).unwrap();
     assert!(ramal_session::json::is_valid(&nested));
     assert_eq!(nested.matches(r#""children":["#).count(), count);
-    assert!(nested.ends_with(&("]}".repeat(count) + r#"],"leafId":"00004e20"}}"# + "\n")));
+    assert!(nested.ends_with(&("]}".repeat(count) + r#"],"leafId":"00004e20"},"success":true}"# + "\n")));
     for _ in 0..2 {
         let answer = program.receive();
         assert_eq!(answer["data"]["entries"].as_array().unwrap().len(), count);
@@ -565,6 +579,8 @@ fn an_answer_that_meets_a_read_error_is_still_one_line() {
     }
     assert_eq!(all["entries"][1]["parentId"], "aa000001");
     assert_eq!(program.ok(json!({"type": "get_tree"}))["tree"][0]["children"].as_array().unwrap().len(), 2);
+    // A context with a hole in it is none.
+    assert!(program.refused(json!({"type": "get_messages"})).contains("cut short"));
     let message = json!({"type": "message", "message": {"role": "user", "content": "hello"}});
     assert!(program.refused(json!({"type": "append", "entry": message})).contains("cut short"));
     program.close();
