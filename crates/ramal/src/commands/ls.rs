@@ -182,10 +182,12 @@ struct Table<'a> {
     columns: usize,
     now: jiff::Timestamp,
     home: Option<PathBuf>,
+    /// The widest of each figure.
+    widths: [usize; FIGURES],
 }
 
-/// Columns of what is right of the name, with the gap before it.
-const FIGURES: usize = 2 + 9 + 2 + 8 + 2 + 6 + 2 + 4 + 2 + 5;
+/// How many figures stand beside a name.
+const FIGURES: usize = 5;
 /// The fewest columns that leave a name beside the figures readable.
 const NAME_NEEDS: usize = 24;
 /// Columns of the directory, where there is room for it in the line.
@@ -198,8 +200,23 @@ const DEEPEST: usize = 6;
 impl<'a> Table<'a> {
     fn new(sessions: &'a [SessionInfo], with_cwd: bool, palette: Palette, columns: usize) -> Table<'a> {
         let (ids, lineage) = (library::short_ids(sessions), Lineage::of(sessions));
-        let home = std::env::home_dir().filter(|home| home.is_absolute());
-        Table { sessions, ids, lineage, with_cwd, palette, columns, now: jiff::Timestamp::now(), home }
+        let mut table = Table {
+            sessions,
+            ids,
+            lineage,
+            with_cwd,
+            palette,
+            columns,
+            now: jiff::Timestamp::now(),
+            home: std::env::home_dir().filter(|home| home.is_absolute()),
+            widths: [0; FIGURES],
+        };
+        for session in sessions {
+            for (at, figure) in table.figures(session).iter().enumerate() {
+                table.widths[at] = table.widths[at].max(width(figure));
+            }
+        }
+        table
     }
 
     /// Each session, and below it what was copied from it.
@@ -231,14 +248,15 @@ impl<'a> Table<'a> {
         let room = self.columns.saturating_sub(id_columns + 2 + width(&branch));
         let (title, role) = title(session, room);
         let guide = self.palette.paint(Role::Guide, &branch).to_string();
-        if room < NAME_NEEDS + FIGURES {
+        let beside: usize = self.widths.iter().map(|width| width + 2).sum();
+        if self.columns < id_columns + 2 + NAME_NEEDS + beside {
             // Too narrow for one line: the figures go below.
             writeln!(out, "{id}  {guide}{}", self.palette.paint(role, &fit(&title, room)))?;
             let indent = " ".repeat(id_columns + 2 + width(&branch));
-            let short = figures.split_whitespace().collect::<Vec<_>>().join(" ");
-            writeln!(out, "{indent}{}", self.palette.paint(Role::Dim, &fit(&short, room)))?;
+            let figures = figures.join("  ");
+            writeln!(out, "{indent}{}", self.palette.paint(Role::Dim, &fit(&figures, room)))?;
         } else {
-            let (mut room, mut figures) = (room - FIGURES, figures);
+            let (mut room, mut figures) = (room.saturating_sub(beside), self.in_columns(&figures));
             if self.directory_beside() {
                 figures += &format!("  {}", fit_end(&self.directory(session), DIRECTORY));
                 room = room.saturating_sub(DIRECTORY + 2);
@@ -255,17 +273,27 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    fn figures(&self, session: &SessionInfo) -> String {
+    /// Messages, branches, size, age, whose it is.
+    fn figures(&self, session: &SessionInfo) -> [String; FIGURES] {
         let then = jiff::Timestamp::from_millisecond(session.modified).unwrap_or(jiff::Timestamp::MIN);
         let of = |count: usize, what: &str| format!("{} {what}", human::short_count(count as u64));
-        format!(
-            "  {}  {}  {}  {}  {}",
-            pad_start(&of(session.messages, "msg"), 9),
-            pad_start(&of(session.branches, "br"), 8),
-            pad_start(&human::size(session.size), 6),
-            pad_start(&human::age(self.now, then), 4),
-            pad(if session.origin == Origin::OhMyPi { "omp" } else { source(session.origin) }, 5),
-        )
+        [
+            of(session.messages, "msg"),
+            of(session.branches, "br"),
+            human::size(session.size),
+            human::age(self.now, then),
+            if session.origin == Origin::OhMyPi { "omp" } else { source(session.origin) }.into(),
+        ]
+    }
+
+    /// Each figure below those of the row above: numbers to the right, whose it is to the left.
+    fn in_columns(&self, figures: &[String; FIGURES]) -> String {
+        let mut line = String::new();
+        for (at, (figure, &columns)) in figures.iter().zip(&self.widths).enumerate() {
+            line += "  ";
+            line += &if at + 1 == FIGURES { pad(figure, columns) } else { pad_start(figure, columns) };
+        }
+        line
     }
 
     fn directory_beside(&self) -> bool {
