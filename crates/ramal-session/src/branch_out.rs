@@ -233,7 +233,8 @@ impl PathCopy {
         out: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
         let tree = &session.tree;
-        let labelled = |&target: &u32| Some((tree.labelled_since(target)?, tree.label_entry(target)?, target));
+        let labelled =
+            |&target: &u32| Some((tree.labelled_since(target)?, tree.label_entry(target)?, target));
         let mut labels: Vec<(u32, u32, u32)> = self.kept.iter().filter_map(labelled).collect();
         labels.sort_unstable();
         let mut used: Vec<String> = Vec::new();

@@ -201,7 +201,8 @@ impl Run {
             }
             Ok(value) => {
                 let appends = name.starts_with("append");
-                self.wrote |= appends || ["label", "branchWithSummary", "rawAppend", "navigate"].contains(&name);
+                self.wrote |=
+                    appends || ["label", "branchWithSummary", "rawAppend", "navigate"].contains(&name);
                 let value = self.names.canon(value);
                 let digested = op.get("digest") == Some(&Json::Bool(true));
                 Some(object([("ok", if digested { digest(&value) } else { value })]))
@@ -351,7 +352,8 @@ impl Run {
             }
             _ => {
                 let entry = self.new_entry(name, op);
-                let made = NewEntry::from_json(&entry.to_text()).and_then(|entry| self.session.append(&entry));
+                let made =
+                    NewEntry::from_json(&entry.to_text()).and_then(|entry| self.session.append(&entry));
                 return self.made(made);
             }
         }

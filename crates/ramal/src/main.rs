@@ -1,26 +1,28 @@
-//! The `ramal` program.
+//! The `ramal` program: one command of the command line is run, and what goes wrong is told.
 
+mod brief;
 mod cli;
 mod commands;
+mod failure;
+mod output;
 mod remembered;
+mod resolve;
 mod rpc;
-#[allow(dead_code, reason = "the commands that draw with it are still to come")]
+mod signals;
+#[allow(dead_code, reason = "one room of helpers for all commands; not each is used in every build")]
 mod view;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ignore_file_size_signal();
-    cli::run()
-}
-
-/// A quota on file sizes is an error of the write that meets it, not the death of the program
-/// (contract, section 11).
-fn ignore_file_size_signal() {
-    #[cfg(unix)]
-    // SAFETY: no other thread runs yet, and ignoring a signal installs no handler that could run
-    // at a bad moment.
-    unsafe {
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    signals::prepare();
+    let cli = match cli::parse() {
+        Ok(cli) => cli,
+        Err(status) => return status.into(),
+    };
+    let done = output::to_stdout(|out| cli.run(out));
+    match done {
+        Ok(status) => status.into(),
+        Err(error) => failure::report(&error, cli.globals.color).into(),
     }
 }

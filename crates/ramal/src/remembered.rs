@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ramal_session::{SessionManager, stable_hash};
 use serde::{Deserialize, Serialize};
 
+use crate::failure;
+
 /// A file of this memory that is longer is none of ours.
 const LONGEST: u64 = 1 << 20;
 
@@ -54,14 +56,14 @@ fn recalled(session: &SessionManager) -> Option<Left> {
 /// Remembers the leaf of a session as the place where the user left it. Called at every move; an
 /// append needs it only where the log's own rule would not lead to the leaf.
 ///
-/// What goes wrong is said once on standard error.
-pub(crate) fn remember(session: &SessionManager) {
+/// What goes wrong is said once on standard error. Answers whether it went well.
+pub(crate) fn remember(session: &SessionManager) -> bool {
     static SAID: AtomicBool = AtomicBool::new(false);
-    if let Err(error) = try_remember(session)
-        && !SAID.swap(true, Ordering::Relaxed)
-    {
-        eprintln!("ramal: warning: where you are in this session cannot be remembered: {error}");
+    let Err(error) = try_remember(session) else { return true };
+    if !SAID.swap(true, Ordering::Relaxed) {
+        failure::warn(&format!("where you are in this session cannot be remembered: {error}"));
     }
+    false
 }
 
 fn try_remember(session: &SessionManager) -> io::Result<()> {

@@ -96,15 +96,31 @@ pub(crate) fn scan(
     lines_before: u64,
     sink: &mut dyn FnMut(&mut Vec<Line>),
 ) -> io::Result<Scanned> {
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(4)) as u64;
-    if len.saturating_sub(from) < PARALLEL_FROM || threads < 2 {
+    scan_with(log, from, len, lines_before, &mut Vec::new(), sink)
+}
+
+/// As [`scan()`], with a buffer that whoever reads many logs uses again.
+pub(crate) fn scan_with(
+    log: &Log,
+    from: u64,
+    len: u64,
+    lines_before: u64,
+    buffer: &mut Vec<u8>,
+    sink: &mut dyn FnMut(&mut Vec<Line>),
+) -> io::Result<Scanned> {
+    // Asking how many threads there may be costs more than reading a small log.
+    let threads = match len.saturating_sub(from) {
+        0..PARALLEL_FROM => 1,
+        _ => std::thread::available_parallelism().map_or(1, |n| n.get().min(4)) as u64,
+    };
+    if threads < 2 {
         let block = Block { lines: lines_before, settled: from };
-        let (mut buffer, mut batch) = (Vec::new(), Batch { lines: Vec::new(), block });
+        let mut batch = Batch { lines: Vec::new(), block };
         // In steps of a block, so that few lines are held at once.
         let (mut at, mut at_line) = (from, true);
         while at < len {
             let until = (at + BLOCK).min(len);
-            scan_block(log, at, until, len, at_line, &mut buffer, &mut batch)?;
+            scan_block(log, at, until, len, at_line, buffer, &mut batch)?;
             sink(&mut batch.lines);
             batch.lines.clear();
             (at, at_line) = (until, false);
@@ -415,9 +431,7 @@ fn details(kind: Kind, line: &[u8]) -> Details {
     };
     // White space around a name is no part of it, and nothing else clears it.
     let name = |key| {
-        json::get_str(line, key)
-            .map(|name| name.trim().into())
-            .filter(|name: &Box<str>| !name.is_empty())
+        json::get_str(line, key).map(|name| name.trim().into()).filter(|name: &Box<str>| !name.is_empty())
     };
     match kind {
         Kind::Label => Details::Label {

@@ -14,7 +14,7 @@ use crate::migrate::Format;
 use crate::tree::Tree;
 
 /// The header is looked for in so many lines that are not blank (contract, section 14).
-const HEADER_WITHIN: usize = 16;
+pub(crate) const HEADER_WITHIN: usize = 16;
 
 /// After so many entries the size of the whole log is guessed.
 const SAMPLE: usize = 4096;

@@ -110,7 +110,9 @@ impl SessionManager {
     pub(super) fn read_anew(&mut self, file: Option<FileLog>) -> io::Result<()> {
         let path = self.path_for_errors();
         let log = file.map(Log::File);
-        let index = match open::index(log.as_ref().unwrap_or(&self.log), &path).map_err(io::Error::other)? {
+        let index = match open::index(log.as_ref().unwrap_or(&self.log), &path, &mut Vec::new())
+            .map_err(io::Error::other)?
+        {
             Indexed::Session(index) => index,
             Indexed::Blank(_) => {
                 return Err(io::Error::new(

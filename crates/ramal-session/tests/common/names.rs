@@ -110,7 +110,10 @@ impl Names {
                 Json::List(items.into_iter().map(|item| self.canon_under(item, key)).collect())
             }
             Json::Object(members) => Json::Object(
-                members.into_iter().map(|(key, value)| (key.clone(), self.canon_under(value, &key))).collect(),
+                members
+                    .into_iter()
+                    .map(|(key, value)| (key.clone(), self.canon_under(value, &key)))
+                    .collect(),
             ),
             other => other,
         }

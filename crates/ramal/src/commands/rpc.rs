@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use ramal_session::SessionManager;
 
+use crate::cli::Globals;
+use crate::failure::Status;
 use crate::remembered;
 use crate::rpc;
 
@@ -15,22 +17,20 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     session: Option<PathBuf>,
     /// Keep the session in memory only
-    #[arg(long, conflicts_with_all = ["session", "session_dir"])]
+    #[arg(long, conflicts_with = "session")]
     no_session: bool,
-    /// Where new sessions and copies go
-    #[arg(long, value_name = "DIR")]
-    session_dir: Option<PathBuf>,
 }
 
 /// Runs the command until its input ends.
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args, globals: &Globals) -> anyhow::Result<Status> {
     let cwd = std::env::current_dir().context("the working directory cannot be told")?;
-    let session_dir = args.session_dir.as_deref();
+    let session_dir = globals.session_dir.as_deref();
     let mut session = match &args.session {
         _ if args.no_session => SessionManager::in_memory(&cwd),
         Some(file) => SessionManager::open_in(file, session_dir, &cwd)?,
         None => SessionManager::create(&cwd, session_dir)?,
     };
     remembered::recall(&mut session);
-    rpc::Server::new(session, args.session_dir.clone(), cwd).serve()
+    rpc::Server::new(session, globals.session_dir.clone(), cwd).serve()?;
+    Ok(Status::Done)
 }
