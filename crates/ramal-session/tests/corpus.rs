@@ -192,11 +192,13 @@ fn in_old(old: &SessionManager, entry: EntryRef<'_>) -> bool {
 }
 
 /// Entries of the copy that are the old session's say the same, byte for byte; but for the parent
-/// where that was left out or missing.
+/// where that was left out or missing, and but for those that had no id.
 fn same_entries(old: &SessionManager, copy: &SessionManager, what: &str) -> Result<(), String> {
     for entry in copy.get_entries() {
         let id = questions::id(entry);
-        let Some(source) = old.get_entry(&id) else { continue };
+        let Some(source) = old.get_entry(&id).filter(|old| old.irregular() != Some(Irregular::NoId)) else {
+            continue;
+        };
         let (was, is) = (source.read().unwrap(), entry.read().unwrap());
         if was.json() == is.json() {
             continue;
