@@ -8,7 +8,8 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use common::json::{Json, Reading, difference, object, read, text};
+use common::json::{Json, Reading, difference, read, text};
+use common::pairs::unpaired;
 use common::questions::{self, id_list};
 use common::{context, files, on_threads, scratch};
 use ramal_session::{At, SessionManager};
@@ -397,36 +398,4 @@ fn row(message: &Json) -> Json {
     }
     let failed = if message.get("isError") == Some(&Json::Bool(true)) { "failed " } else { "" };
     text(&format!("{failed}result {}", message.str("toolCallId").unwrap_or_default()))
-}
-
-/// What a strict provider would refuse in a list of messages.
-fn unpaired(messages: &[Json]) -> Option<String> {
-    let mut waiting: Vec<Json> = Vec::new();
-    let end = object([("role", "user".into())]);
-    for (at, message) in messages.iter().chain([&end]).enumerate() {
-        let role = message.str("role").unwrap_or_default();
-        if role == "toolResult" {
-            let call = message.get("toolCallId").cloned().unwrap_or(Json::Null);
-            match waiting.iter().position(|waiting| *waiting == call) {
-                Some(place) => drop(waiting.remove(place)),
-                None => return Some(format!("message {at}: a result without a call before it")),
-            }
-            continue;
-        }
-        if !waiting.is_empty() {
-            return Some(format!("message {at}: calls without result: {}", Json::List(waiting).to_text()));
-        }
-        if !["user", "assistant", "developer", "system"].contains(&role) {
-            return Some(format!("message {at}: role {role}"));
-        }
-        if role == "assistant" {
-            let blocks = message.get("content").map(Json::as_list).unwrap_or_default();
-            if blocks.is_empty() {
-                return Some(format!("message {at}: an empty answer"));
-            }
-            let calls = blocks.iter().filter(|block| block.str("type") == Some("toolCall"));
-            waiting = calls.map(|call| call.get("id").cloned().unwrap_or(Json::Null)).collect();
-        }
-    }
-    None
 }

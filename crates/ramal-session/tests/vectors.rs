@@ -14,7 +14,7 @@ use common::json::{Json, Reading, difference, escape_invalid, object, read, shor
 use common::names::Names;
 use common::questions::{self, at, id_list};
 use common::{context, files, on_threads, scratch};
-use ramal_session::{AppendError, EntryId, NewEntry, SessionManager};
+use ramal_session::{AppendError, EntryId, NewEntry, SessionManager, library};
 use sha2::{Digest, Sha256};
 
 #[test]
@@ -61,7 +61,7 @@ fn check(vector: &Json) -> Result<(), String> {
         if want.has("unsupported") || NOT_OF_THE_LIBRARY.contains(&name) {
             continue;
         }
-        let Some(got) = run.answer(name, op) else { continue };
+        let got = run.answer(name, op);
         if let Some(found) = difference(want, &got, &format!("operation {number} {name}")) {
             let refusal = run.refusal.take().map(|why| format!(" ({why})"));
             return Err(found + &refusal.unwrap_or_default());
@@ -188,16 +188,13 @@ impl Run {
         self.left.insert(path, left);
     }
 
-    /// The answer to an operation in canonical form; none where the library is not asked.
-    fn answer(&mut self, name: &str, op: &Json) -> Option<Json> {
-        if matches!(name, "list" | "mostRecent") {
-            return None;
-        }
+    /// The answer to an operation in canonical form.
+    fn answer(&mut self, name: &str, op: &Json) -> Json {
         self.refusal = None;
         match self.perform(name, op) {
             Err(Refused(why)) => {
                 self.refusal = Some(why);
-                Some(object([("error", true.into())]))
+                object([("error", true.into())])
             }
             Ok(value) => {
                 let appends = name.starts_with("append");
@@ -205,7 +202,7 @@ impl Run {
                     appends || ["label", "branchWithSummary", "rawAppend", "navigate"].contains(&name);
                 let value = self.names.canon(value);
                 let digested = op.get("digest") == Some(&Json::Bool(true));
-                Some(object([("ok", if digested { digest(&value) } else { value })]))
+                object([("ok", if digested { digest(&value) } else { value })])
             }
         }
     }
@@ -252,7 +249,7 @@ impl Run {
                 Some(name) => self.names.path(name).map_or(Json::Null, |path| disk(Path::new(path))),
                 None => self.path().map_or(Json::Null, |path| disk(&path)),
             },
-            "list" => listing(&self.folder),
+            "list" => listing(&self.folder, &self.names),
             "mostRecent" => most_recent(&self.folder),
             "reload" => {
                 self.reopen()?;
@@ -524,12 +521,27 @@ fn model_shape(messages: &[Json]) -> Json {
     Json::List(messages.iter().map(row).collect())
 }
 
-fn listing(_folder: &Path) -> Json {
-    Json::Null
+/// The sessions of a folder, by the names of their ids.
+fn listing(folder: &Path, names: &Names) -> Json {
+    let mut sessions = library::list_folder(folder).sessions;
+    sessions.sort_by_key(|session| names.canon(text(&session.id)).to_text());
+    let row = |session: &library::SessionInfo| {
+        object([
+            ("id", text(&session.id)),
+            ("path", session.path.to_str().into()),
+            ("cwd", text(&session.cwd)),
+            ("name", session.name.as_deref().into()),
+            ("firstMessage", session.first_message.as_deref().into()),
+            ("messageCount", session.messages.into()),
+            ("parentSessionPath", session.parent_session.as_deref().into()),
+        ])
+    };
+    Json::List(sessions.iter().map(row).collect())
 }
 
-fn most_recent(_folder: &Path) -> Json {
-    Json::Null
+fn most_recent(folder: &Path) -> Json {
+    let found = library::most_recent(&library::list_folder(folder).sessions, None);
+    found.as_deref().and_then(Path::to_str).into()
 }
 
 /// A line of a file with nothing lost.

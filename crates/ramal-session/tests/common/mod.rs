@@ -4,6 +4,7 @@
 pub mod context;
 pub mod json;
 pub mod names;
+pub mod pairs;
 pub mod questions;
 
 use std::path::{Path, PathBuf};
