@@ -431,7 +431,8 @@ fn details(kind: Kind, line: &[u8]) -> Details {
     };
     // White space around a name is no part of it, and nothing else clears it.
     let name = |key| {
-        json::get_str(line, key).map(|name| name.trim().into()).filter(|name: &Box<str>| !name.is_empty())
+        let name = json::get_str(line, key)?;
+        Some(name.trim()).filter(|name| !name.is_empty()).map(Box::from)
     };
     match kind {
         Kind::Label => Details::Label {
