@@ -31,6 +31,9 @@ pub enum OpenError {
         /// The version as the file states it.
         version: String,
     },
+    /// There is no folder for sessions.
+    #[error("no folder for sessions can be told: neither a home folder nor XDG_DATA_HOME is set")]
+    NoPlace,
     /// A session id that is no name for a file.
     #[error("{id:?} cannot be a session id: only letters, digits, '-', '_' and '.' may be in one")]
     BadSessionId {

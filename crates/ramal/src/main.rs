@@ -1,6 +1,26 @@
-//! The `ramal` program.
+//! The `ramal` program: one command of the command line is run, and what goes wrong is told.
 
-#[allow(dead_code, reason = "the commands that draw with it are still to come")]
+mod brief;
+mod cli;
+mod commands;
+mod failure;
+mod output;
+mod resolve;
+mod signals;
+#[allow(dead_code, reason = "one room of helpers for all commands; not each is used in every build")]
 mod view;
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    signals::prepare();
+    let cli = match cli::parse() {
+        Ok(cli) => cli,
+        Err(status) => return status.into(),
+    };
+    let done = output::to_stdout(|out| cli.run(out));
+    match done {
+        Ok(status) => status.into(),
+        Err(error) => failure::report(&error, cli.globals.color).into(),
+    }
+}

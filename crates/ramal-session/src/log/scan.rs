@@ -96,9 +96,24 @@ pub(crate) fn scan(
     lines_before: u64,
     sink: &mut dyn FnMut(Line),
 ) -> io::Result<Scanned> {
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(4)) as u64;
-    if len.saturating_sub(from) < PARALLEL_FROM || threads < 2 {
-        let mut buffer = Vec::new();
+    scan_with(log, from, len, lines_before, &mut Vec::new(), sink)
+}
+
+/// As [`scan()`], with a buffer that whoever reads many logs uses again.
+pub(crate) fn scan_with(
+    log: &Log,
+    from: u64,
+    len: u64,
+    lines_before: u64,
+    buffer: &mut Vec<u8>,
+    sink: &mut dyn FnMut(Line),
+) -> io::Result<Scanned> {
+    // Asking how many threads there may be costs more than reading a small log.
+    let threads = match len.saturating_sub(from) {
+        0..PARALLEL_FROM => 1,
+        _ => std::thread::available_parallelism().map_or(1, |n| n.get().min(4)) as u64,
+    };
+    if threads < 2 {
         let mut scanned = Block::default();
         scan_block(
             log,
@@ -106,7 +121,7 @@ pub(crate) fn scan(
             len,
             len,
             true,
-            &mut buffer,
+            buffer,
             &mut |line| sink(shift(line, lines_before)),
             &mut scanned,
         )?;

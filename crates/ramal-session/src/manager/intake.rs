@@ -14,7 +14,7 @@ use crate::migrate::Format;
 use crate::tree::Tree;
 
 /// The header is looked for in so many lines that are not blank (contract, section 14).
-const HEADER_WITHIN: usize = 16;
+pub(crate) const HEADER_WITHIN: usize = 16;
 
 /// Takes the lines of a log in, in order.
 #[derive(Debug)]

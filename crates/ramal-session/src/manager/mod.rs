@@ -12,6 +12,7 @@ mod refresh;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use intake::HEADER_WITHIN;
 pub(crate) use open::new_session_id;
 
 pub use append::NewEntry;

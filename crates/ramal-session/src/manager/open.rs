@@ -72,15 +72,17 @@ impl SessionManager {
         Ok(session)
     }
 
-    /// Opens the most recent session of `cwd`, in `session_dir` or else in the program's own folder
-    /// for it; a new one if there is none.
+    /// Opens the most recent session of `cwd` that takes entries, in `session_dir` or else wherever
+    /// this program lists sessions of `cwd`; a new one if there is none.
     ///
     /// # Errors
     /// As for [`SessionManager::open`] and [`SessionManager::create`].
     pub fn continue_recent(cwd: &Path, session_dir: Option<&Path>) -> Result<SessionManager, OpenError> {
         let recent = match session_dir {
-            Some(folder) => library::most_recent(&library::list_folder(folder), Some(cwd)),
-            None => library::most_recent(&library::list(&library::Places::from_environment(), cwd), None),
+            Some(folder) => library::most_recent(&library::list_folder(folder).sessions, Some(cwd)),
+            None => {
+                library::most_recent(&library::list(&library::Places::from_environment(), cwd).sessions, None)
+            }
         };
         match recent {
             Some(path) => SessionManager::open_in(&path, session_dir, cwd),
@@ -184,11 +186,21 @@ impl SessionManager {
 
     /// Reads the whole log in one pass.
     pub(crate) fn read(log: Log, path: &Path, cwd: &Path) -> Result<SessionManager, OpenError> {
+        SessionManager::read_with(log, path, cwd, &mut Vec::new())
+    }
+
+    /// As [`SessionManager::read`], with a buffer that whoever reads many logs uses again.
+    pub(crate) fn read_with(
+        log: Log,
+        path: &Path,
+        cwd: &Path,
+        buffer: &mut Vec<u8>,
+    ) -> Result<SessionManager, OpenError> {
         let io_error = |source| OpenError::Io { path: path.into(), source };
         let len = log.len().map_err(io_error)?;
-        let (mut intake, mut scanned) = take_in(&log, len, false).map_err(io_error)?;
+        let (mut intake, mut scanned) = take_in(&log, len, false, buffer).map_err(io_error)?;
         if intake.mistaken {
-            (intake, scanned) = take_in(&log, len, true).map_err(io_error)?;
+            (intake, scanned) = take_in(&log, len, true, buffer).map_err(io_error)?;
         }
         if intake.blank {
             let content = log.read(0, len).map_err(io_error)?;
@@ -220,9 +232,14 @@ impl SessionManager {
     }
 }
 
-fn take_in(log: &Log, len: u64, force_three: bool) -> io::Result<(Intake, scan::Scanned)> {
+fn take_in(
+    log: &Log,
+    len: u64,
+    force_three: bool,
+    buffer: &mut Vec<u8>,
+) -> io::Result<(Intake, scan::Scanned)> {
     let mut intake = Intake::new(len, force_three);
-    let scanned = scan::scan(log, 0, len, 0, &mut |line| intake.take(log, line))?;
+    let scanned = scan::scan_with(log, 0, len, 0, buffer, &mut |line| intake.take(log, line))?;
     intake.finish(log)?;
     Ok((intake, scanned))
 }

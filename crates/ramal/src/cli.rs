@@ -1,0 +1,109 @@
+//! The command line: which commands there are, and what holds for all of them.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use crate::commands;
+use crate::failure::{self, Status};
+use crate::view::style::{ColorChoice, Palette};
+use crate::view::terminal;
+
+/// Conversations with coding agents as trees.
+///
+/// A session is an append-only log, and a tree: going back to an earlier entry and saying something
+/// else makes a branch, and nothing is lost. ramal reads and continues the sessions of pi and
+/// oh-my-pi where they lie, beside its own.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ramal",
+    version,
+    after_help = "\
+SESSION is a path, the beginning of a session id, a session's name, or nothing for the most recent \
+session of this directory. ENTRY is an id or the beginning of one, a label, `leaf`, `root`, and any of \
+these with `~n` for its nth ancestor.
+
+Exit status: 0 done, 1 what was asked for is not there or is damaged, 2 wrong use."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What may stand with every command.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Globals {
+    /// When to colour the output
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    pub(crate) color: ColorChoice,
+    /// Where sessions are looked for and made, in place of the usual folders
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) session_dir: Option<PathBuf>,
+}
+
+impl Globals {
+    /// The colours of standard output.
+    pub(crate) fn palette(&self) -> Palette {
+        Palette::for_stdout(self.color)
+    }
+
+    /// The columns of standard output.
+    pub(crate) fn columns(&self) -> usize {
+        terminal::columns()
+    }
+}
+
+/// The commands, in the order in which help lists them.
+#[derive(Debug, Subcommand)]
+enum Command {
+    Go(commands::go::Args),
+    Label(commands::label::Args),
+    Labels(commands::labels::Args),
+    Branch(commands::branch::BranchArgs),
+    Clone(commands::branch::CloneArgs),
+    Fork(commands::branch::ForkArgs),
+    Diff(commands::diff::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
+}
+
+impl Cli {
+    /// Runs the command.
+    pub(crate) fn run(&self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        let globals = &self.globals;
+        let Some(command) = &self.command else { return commands::help(out) };
+        match command {
+            Command::Go(args) => commands::go::run(args, globals, out),
+            Command::Label(args) => commands::label::run(args, globals, out),
+            Command::Labels(args) => commands::labels::run(args, globals, out),
+            Command::Branch(args) => commands::branch::run_branch(args, globals, out),
+            Command::Clone(args) => commands::branch::run_clone(args, globals, out),
+            Command::Fork(args) => commands::branch::run_fork(args, globals, out),
+            Command::Diff(args) => commands::diff::run(args, globals, out),
+            Command::Completions(args) => commands::completions::run(args, out),
+            Command::Man(args) => commands::man::run(args, out),
+        }
+    }
+}
+
+/// Reads the command line. Help and version are printed at once, and so is a wrong use; the status to
+/// end with is the error then.
+pub(crate) fn parse() -> Result<Cli, Status> {
+    Cli::try_parse().map_err(|error| {
+        if !error.use_stderr() {
+            // If nobody reads the help, nobody needs to know.
+            let _ = error.print();
+            return Status::Done;
+        }
+        failure::usage_text(&error.render().to_string());
+        Status::WrongUse
+    })
+}
+
+/// The description of the whole command line, for completions and the manual.
+pub(crate) fn command() -> clap::Command {
+    Cli::command()
+}

@@ -1,0 +1,99 @@
+//! `ramal labels`: all labels of a session.
+
+use std::io::Write;
+
+use ramal_session::time;
+use serde::Serialize;
+
+use super::Json;
+use crate::brief::brief;
+use crate::cli::Globals;
+use crate::failure::{self, Status};
+use crate::output::json_line;
+use crate::resolve;
+use crate::view::style::Role;
+use crate::view::width::{fit, pad, width};
+use crate::view::{clean, human};
+
+/// List the labels of a session
+///
+/// In the order of the labelled entries in the session. A star marks entries on the way to the leaf.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ramal labels
+  ramal labels --session parser --json")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    session: resolve::SessionOption,
+    #[command(flatten)]
+    json: Json,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    id: &'a str,
+    label: &'a str,
+    label_timestamp: Option<String>,
+    r#type: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    timestamp: Option<String>,
+    preview: &'a str,
+    is_active: bool,
+}
+
+/// Characters of a preview in JSON.
+pub(super) const PREVIEW: usize = 200;
+
+/// The most columns that labels may take of a line.
+const WIDEST_LABEL: usize = 32;
+
+pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<Status> {
+    let session = resolve::session(args.session.name(), globals)?;
+    let mut active = vec![false; session.entry_count()];
+    for entry in session.get_branch(session.get_leaf_id()?.as_deref()) {
+        active[entry.position()] = true;
+    }
+    let names = session.get_labels().filter_map(|entry| entry.label()).map(clean::name);
+    let label_columns = names.map(|name| width(&name)).max().unwrap_or(0).min(WIDEST_LABEL);
+    let (palette, columns) = (globals.palette(), globals.columns());
+    let (zone, now) = (human::local_zone(), jiff::Timestamp::now());
+    let mut any = false;
+    for handle in session.get_labels() {
+        any = true;
+        let (entry, label) = (handle.read()?, handle.label().unwrap_or_default());
+        let is_active = active.get(handle.position()).copied().unwrap_or(false);
+        let set_at = handle.labelled_by().and_then(|by| by.time());
+        if args.json.json {
+            let preview = brief(&entry, PREVIEW).text;
+            let row = Row {
+                id: entry.id(),
+                label,
+                label_timestamp: set_at.map(time::format),
+                r#type: &entry.type_name(),
+                role: entry.role().name(),
+                timestamp: entry.time().map(time::format),
+                preview: &fit(&preview, PREVIEW),
+                is_active,
+            };
+            json_line(out, &row)?;
+            continue;
+        }
+        let when = set_at.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+        let when = when.map(|when| human::time(now, when, &zone)).unwrap_or_default();
+        let id = clean::one_line(entry.id(), 8);
+        let room = columns.saturating_sub(2 + label_columns + 2 + 8 + 2 + 12 + 2);
+        let brief = brief(&entry, room);
+        let star = palette.paint(Role::Active, if is_active { "*" } else { " " }).to_string();
+        let label = palette.paint(Role::Label, &pad(&clean::name(label), label_columns)).to_string();
+        let marks = palette.paint(Role::Dim, &format!("{}  {}", pad(&id, 8), pad(&when, 12))).to_string();
+        let line = format!("{}  {}", brief.who, brief.text);
+        writeln!(out, "{star} {label}  {marks}  {}", palette.paint(brief.role, &fit(&line, room)))?;
+    }
+    if !any && !args.json.json {
+        failure::note("No entry has a label; `ramal label ENTRY TEXT` gives one");
+    }
+    Ok(Status::Done)
+}
