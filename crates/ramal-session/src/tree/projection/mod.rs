@@ -275,6 +275,14 @@ impl Projection {
         self.rows.get(row).filter(|row| row.is_leaf()).map(|_| row)
     }
 
+    /// Whether the unbranched stretch that a row is in begins on the path to the leaf.
+    pub fn is_beside_active(&self, row: usize) -> bool {
+        self.rows
+            .get(row)
+            .and_then(|row| self.rows.get(row.head as usize))
+            .is_some_and(|head| head.is_active())
+    }
+
     /// How many entries no row shows.
     pub fn hidden(&self) -> usize {
         self.row_of.len() - self.rows.len()
