@@ -59,6 +59,8 @@ pub struct SessionManager {
     /// Where the line of the header stands; none if it is not in the log.
     header_at: Option<u64>,
     durability: Durability,
+    /// False once the file system was found to have no locks.
+    has_locks: bool,
 }
 
 /// Where a session's bytes belong.
@@ -90,6 +92,8 @@ struct ReadUpTo {
     tail_is_entry: bool,
     /// The line without newline counts as damaged.
     tail_is_damaged: bool,
+    /// Reading failed halfway: the tree holds lines that lie behind `end`.
+    broken: bool,
 }
 
 /// Damaged lines: all counted, the first of them kept.
@@ -193,6 +197,12 @@ impl SessionManager {
     /// What is known of how durable the log is.
     pub fn durability(&self) -> Durability {
         self.durability
+    }
+
+    /// False if the file system was found to have no locks: then each entry is one write at the end of
+    /// the file, and no more than that keeps several writers apart.
+    pub fn has_locks(&self) -> bool {
+        self.has_locks
     }
 
     /// The name to show for the session (contract, section 14, "Names").

@@ -1,4 +1,6 @@
 //! Answers: each one line, written as it is made, so that its size is no concern.
+//!
+//! Where something may still fail when the data has begun, `success` stands behind the data.
 
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, Write};
@@ -10,9 +12,9 @@ use super::request::Request;
 /// Bytes of answers that wait to be written at most.
 const BUFFERED: usize = 256 * 1024;
 
-/// Writes the `data` of an answer. An error is one of the output: whatever can be refused was refused
-/// before, since an answer that has begun must end as an answer.
-pub(super) type Data<'s> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 's>;
+/// Writes the `data` of an answer, whole JSON whatever happens. The outer error is one of the output;
+/// the inner one says that the data is not all there, so that the request failed.
+pub(super) type Data<'s> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<Result<(), Refusal>> + 's>;
 
 /// What a command that succeeded answers.
 pub(super) enum Reply<'s> {
@@ -27,11 +29,18 @@ pub(super) enum Reply<'s> {
 impl<'s> Reply<'s> {
     /// An object that is written piece by piece.
     pub(super) fn large(write: impl FnOnce(&mut dyn Write) -> io::Result<()> + 's) -> Reply<'s> {
+        Reply::Large(Box::new(|out| write(out).map(Ok)))
+    }
+
+    /// An object that is written piece by piece, and may turn out not to be all there.
+    pub(super) fn large_if(
+        write: impl FnOnce(&mut dyn Write) -> io::Result<Result<(), Refusal>> + 's,
+    ) -> Reply<'s> {
         Reply::Large(Box::new(write))
     }
 }
 
-/// Why a command was refused, in words for whoever wrote the request. Nothing has changed.
+/// Why a command was refused, in words for whoever wrote the request.
 #[derive(Debug)]
 pub(super) struct Refusal(String);
 
@@ -63,15 +72,18 @@ impl<W: Write> Output<W> {
         Output { out: BufWriter::with_capacity(BUFFERED, out) }
     }
 
-    /// Answers a request that succeeded.
+    /// Answers a request that was not refused.
     pub(super) fn answer(&mut self, request: &Request<'_>, reply: Reply<'_>) -> io::Result<()> {
-        self.head(request.id.as_deref(), &request.command, true)?;
+        self.head(request.id.as_deref(), &request.command)?;
         match reply {
-            Reply::Done => {}
-            Reply::Small(data) => write!(self.out, ",\"data\":{data}")?,
+            Reply::Done => self.out.write_all(b",\"success\":true")?,
+            Reply::Small(data) => write!(self.out, ",\"success\":true,\"data\":{data}")?,
             Reply::Large(write) => {
                 self.out.write_all(b",\"data\":")?;
-                write(&mut self.out)?;
+                match write(&mut self.out)? {
+                    Ok(()) => self.out.write_all(b",\"success\":true")?,
+                    Err(why) => self.failure(&why)?,
+                }
             }
         }
         self.end()
@@ -79,17 +91,21 @@ impl<W: Write> Output<W> {
 
     /// Answers a request that was refused.
     pub(super) fn refuse(&mut self, id: Option<&str>, command: &str, why: &Refusal) -> io::Result<()> {
-        self.head(id, command, false)?;
-        write!(self.out, ",\"error\":{}", quote(&why.0))?;
+        self.head(id, command)?;
+        self.failure(why)?;
         self.end()
     }
 
-    fn head(&mut self, id: Option<&str>, command: &str, success: bool) -> io::Result<()> {
+    fn head(&mut self, id: Option<&str>, command: &str) -> io::Result<()> {
         self.out.write_all(b"{")?;
         if let Some(id) = id {
             write!(self.out, "\"id\":{id},")?;
         }
-        write!(self.out, "\"type\":\"response\",\"command\":{},\"success\":{success}", quote(command))
+        write!(self.out, "\"type\":\"response\",\"command\":{}", quote(command))
+    }
+
+    fn failure(&mut self, why: &Refusal) -> io::Result<()> {
+        write!(self.out, ",\"success\":false,\"error\":{}", quote(&why.0))
     }
 
     fn end(&mut self) -> io::Result<()> {

@@ -7,7 +7,6 @@ mod input;
 mod preview;
 mod read;
 mod request;
-mod stats;
 mod stream;
 
 use std::io::{self, Write};

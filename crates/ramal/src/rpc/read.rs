@@ -1,11 +1,16 @@
 //! Commands that only read (contract, section 12).
 
+use std::io::{self, Write};
+use std::path::PathBuf;
+
 use ramal_session::json::quote;
-use ramal_session::{EntryRef, Irregular, Kind, Role, SessionManager};
+use ramal_session::{
+    At, EntryRef, Irregular, Kind, ModelInput, ReadError, Role, SessionContext, SessionManager,
+};
 
 use super::answer::{Refusal, Reply};
 use super::request::Request;
-use super::{stats, stream};
+use super::stream;
 
 /// Commands of programs that drive a model; this version has none to drive.
 const NEED_A_MODEL: [&str; 22] = [
@@ -43,12 +48,12 @@ pub(super) fn reply<'s>(session: &'s SessionManager, request: &Request<'_>) -> R
         "get_branch" => branch(session, request),
         "get_children" => children(session, request),
         "get_label" => label(session, request),
-        "get_session_stats" => Ok(Reply::Small(stats::of(session)?)),
+        "get_context" => context(session, request),
+        "get_model_messages" => model_messages(session, request),
+        "get_messages" => messages(session),
+        "get_session_stats" => stats(session),
         "get_fork_messages" | "get_branch_messages" => Ok(fork_messages(session)),
         "get_last_assistant_text" => last_assistant_text(session),
-        "get_context" | "get_model_messages" | "get_messages" => {
-            Err(Refusal::new("this version of ramal cannot build contexts yet"))
-        }
         // Nothing runs that could be ended.
         "abort" | "abort_bash" | "abort_retry" | "abort_compaction" | "abort_branch_summary" => {
             Ok(Reply::Done)
@@ -79,20 +84,16 @@ fn state<'s>(session: &SessionManager) -> Result<Reply<'s>, Refusal> {
     if let Some(name) = session.get_session_name() {
         data += &format!(",\"sessionName\":{}", quote(&name));
     }
+    let context = session.build_session_context(At::Leaf)?;
+    if let Some(model) = context.model("default") {
+        data += &format!(",\"model\":{}", quote(model));
+    }
     data += &format!(
         ",\"thinkingLevel\":{},\"isStreaming\":false,\"isCompacting\":false,\"messageCount\":{},\"pendingMessageCount\":0}}",
-        quote(&thinking_level(session)?),
+        quote(&context.thinking_level),
         session.message_count(),
     );
     Ok(Reply::Small(data))
-}
-
-/// The latest thinking level on the path; off where none was set, or null.
-fn thinking_level(session: &SessionManager) -> Result<String, Refusal> {
-    let set = upwards(session).find(|entry| entry.kind() == Kind::ThinkingLevelChange);
-    let level = set.map(EntryRef::read).transpose()?;
-    let level = level.as_ref().and_then(|entry| entry.get_str("thinkingLevel"));
-    Ok(level.map_or_else(|| "off".into(), Into::into))
 }
 
 /// The path from the leaf up to its root.
@@ -199,4 +200,95 @@ fn last_assistant_text<'s>(session: &SessionManager) -> Result<Reply<'s>, Refusa
     let text = last.map(EntryRef::read).transpose()?.map(|entry| entry.text());
     let text = text.filter(|text| !text.trim().is_empty()).map(|text| quote(text.trim()));
     Ok(Reply::Small(format!("{{\"text\":{}}}", text.as_deref().unwrap_or("null"))))
+}
+
+/// The context that a request asks for: at an entry, before the first one (null), or at the leaf.
+fn asked_context<'s>(
+    session: &'s SessionManager,
+    request: &Request<'_>,
+) -> Result<SessionContext<'s>, Refusal> {
+    let id = match request.get("leafId") {
+        Some(_) => Some(request.text_or_null("leafId")?),
+        None => None,
+    };
+    let at = match &id {
+        None => At::Leaf,
+        Some(None) => At::BeforeFirst,
+        Some(Some(id)) => At::Entry(id),
+    };
+    Ok(session.build_session_context(at)?)
+}
+
+fn context<'s>(session: &'s SessionManager, request: &Request<'_>) -> Result<Reply<'s>, Refusal> {
+    let context = asked_context(session, request)?;
+    Ok(Reply::large_if(move |out| {
+        let settings = context.state_json();
+        // The settings are an object with members: the messages become one more.
+        out.write_all(settings.strip_suffix('}').unwrap_or(&settings).as_bytes())?;
+        out.write_all(b",\"messages\":")?;
+        let whole = array(out, context.messages().map(|message| message.map(|message| message.json)))?;
+        out.write_all(b"}")?;
+        Ok(whole)
+    }))
+}
+
+fn messages(session: &SessionManager) -> Result<Reply<'_>, Refusal> {
+    let context = session.build_session_context(At::Leaf)?;
+    Ok(Reply::large_if(move |out| {
+        only_messages(out, context.messages().map(|message| message.map(|message| message.json)))
+    }))
+}
+
+fn model_messages<'s>(session: &'s SessionManager, request: &Request<'_>) -> Result<Reply<'s>, Refusal> {
+    let context = asked_context(session, request)?;
+    let options = blob_folder().map(ModelInput::with_blobs).unwrap_or_default();
+    Ok(Reply::large_if(move |out| only_messages(out, context.model_messages_with(options))))
+}
+
+/// Where oh-my-pi keeps the images that its logs refer to.
+fn blob_folder() -> Option<PathBuf> {
+    Some(std::env::home_dir()?.join(".omp").join("agent").join("blobs"))
+}
+
+fn only_messages(
+    out: &mut dyn Write,
+    messages: impl Iterator<Item = Result<String, ReadError>>,
+) -> io::Result<Result<(), Refusal>> {
+    out.write_all(b"{\"messages\":")?;
+    let whole = array(out, messages)?;
+    out.write_all(b"}")?;
+    Ok(whole)
+}
+
+/// Writes JSON texts as an array, up to the first that cannot be had: a context with a hole in it is
+/// no context.
+fn array(
+    out: &mut dyn Write,
+    items: impl Iterator<Item = Result<String, ReadError>>,
+) -> io::Result<Result<(), Refusal>> {
+    out.write_all(b"[")?;
+    let mut whole = Ok(());
+    for (count, item) in items.enumerate() {
+        match item {
+            Ok(item) if count == 0 => out.write_all(item.as_bytes())?,
+            Ok(item) => write!(out, ",{item}")?,
+            Err(error) => {
+                whole = Err(error.into());
+                break;
+            }
+        }
+    }
+    out.write_all(b"]")?;
+    Ok(whole)
+}
+
+fn stats<'s>(session: &SessionManager) -> Result<Reply<'s>, Refusal> {
+    let totals = session.get_session_stats()?.to_json();
+    let file = session.get_session_file().map(|path| quote(&path.to_string_lossy()));
+    Ok(Reply::Small(format!(
+        "{{\"sessionFile\":{},\"sessionId\":{},{}",
+        file.as_deref().unwrap_or("null"),
+        quote(session.get_session_id()),
+        totals.strip_prefix('{').unwrap_or(&totals)
+    )))
 }
