@@ -23,3 +23,4 @@ pub use manager::{
     SessionManager,
 };
 pub use migrate::Format;
+pub use tree::projection::{BranchFacts, CallOf, Calls, Filter, Guide, Projection, Row, View};

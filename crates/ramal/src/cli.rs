@@ -68,6 +68,9 @@ impl Globals {
 /// The commands, in the order in which help lists them.
 #[derive(Debug, Subcommand)]
 enum Command {
+    Tree(commands::tree::Args),
+    Log(commands::log::Args),
+    Show(commands::show::Args),
     Go(commands::go::Args),
     Label(commands::label::Args),
     Labels(commands::labels::Args),
@@ -87,6 +90,9 @@ impl Cli {
         let globals = &self.globals;
         let Some(command) = &self.command else { return commands::help(out) };
         match command {
+            Command::Tree(args) => commands::tree::run(args, globals, out),
+            Command::Log(args) => commands::log::run(args, globals, out),
+            Command::Show(args) => commands::show::run(args, globals, out),
             Command::Go(args) => commands::go::run(args, globals, out),
             Command::Label(args) => commands::label::run(args, globals, out),
             Command::Labels(args) => commands::labels::run(args, globals, out),

@@ -4,6 +4,7 @@ mod labels;
 mod links;
 mod names;
 pub(crate) mod node;
+pub(crate) mod projection;
 mod queries;
 
 pub(crate) use names::HeaderTitle;

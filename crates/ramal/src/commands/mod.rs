@@ -6,9 +6,13 @@ pub(crate) mod diff;
 pub(crate) mod go;
 pub(crate) mod label;
 pub(crate) mod labels;
+pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod man;
+mod notices;
 pub(crate) mod rpc;
+pub(crate) mod show;
+pub(crate) mod tree;
 
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
@@ -38,6 +42,11 @@ pub(crate) fn help(out: &mut dyn Write) -> anyhow::Result<Status> {
 /// The file of a session, for JSON; none in memory.
 fn session_file(session: &SessionManager) -> Option<String> {
     session.get_session_file().map(|path| path.to_string_lossy().into_owned())
+}
+
+/// JSON text of an entry, to stand in other JSON as it is.
+fn raw(json: &str) -> serde_json::Result<Box<serde_json::value::RawValue>> {
+    serde_json::value::RawValue::from_string(json.to_owned())
 }
 
 /// Columns of an entry's text in a sentence.

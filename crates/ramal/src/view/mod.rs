@@ -6,10 +6,14 @@
 //! [`style`] colours it, in that order. [`human`] writes numbers and times as
 //! people read them, and [`terminal`] asks how much room there is.
 //!
-//! Nothing here knows what a session is.
+//! None of these knows what a session is. [`says`] puts an entry into a line, [`tree_row`] draws a row of
+//! the tree, and [`transcript`] an entry of a conversation.
 
 pub(crate) mod clean;
 pub(crate) mod human;
+pub(crate) mod says;
 pub(crate) mod style;
 pub(crate) mod terminal;
+pub(crate) mod transcript;
+pub(crate) mod tree_row;
 pub(crate) mod width;

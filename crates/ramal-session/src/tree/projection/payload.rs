@@ -1,0 +1,150 @@
+//! The few bits that rows need of what entries hold, read once in the order of the file.
+
+use std::io;
+
+use super::View;
+use crate::SessionManager;
+use crate::entry::{Kind, Role, Usage};
+use crate::error::ReadError;
+use crate::json::{self, Members, members};
+use crate::log::Log;
+use crate::tree::node::Node;
+
+/// What is kept of the payloads: a byte for each entry, and its cost if facts are wanted.
+#[derive(Debug, Default)]
+pub(super) struct Payloads {
+    bits: Vec<u8>,
+    costs: Vec<f32>,
+}
+
+/// An answer without text that ended as answers should.
+const SILENT: u8 = 1;
+/// A tool that failed.
+const FAILED: u8 = 2;
+
+impl Payloads {
+    /// Reads what `view` needs; nothing if it needs nothing.
+    pub(super) fn read(session: &SessionManager, view: &View) -> Result<Payloads, ReadError> {
+        let mut payloads = Payloads::default();
+        if !view.facts && !view.filter.looks_at_text() {
+            return Ok(payloads);
+        }
+        let nodes = &session.tree.nodes;
+        payloads.bits = vec![0; nodes.len()];
+        if view.facts {
+            payloads.costs = vec![0.0; nodes.len()];
+        }
+        let mut lines = InOrder::default();
+        for (number, node) in nodes.iter().enumerate() {
+            let wanted = match (node.kind, node.role) {
+                (Kind::Message, Role::Assistant) => true,
+                (Kind::Message, Role::ToolResult) => view.facts,
+                (Kind::BranchSummary | Kind::Compaction | Kind::Usage | Kind::ModelUsage, _) => view.facts,
+                _ => false,
+            };
+            if !wanted {
+                continue;
+            }
+            let line =
+                lines.line(&session.log, node).map_err(|source| session.read_error(number as u32, source))?;
+            let (bits, cost) = look(line, node);
+            payloads.bits[number] = bits;
+            if let Some(place) = payloads.costs.get_mut(number) {
+                *place = cost as f32;
+            }
+        }
+        Ok(payloads)
+    }
+
+    /// Whether an entry is an answer without text that ended by `stop` or `toolUse`.
+    pub(super) fn is_silent(&self, number: u32) -> bool {
+        self.has(number, SILENT)
+    }
+
+    /// Whether an entry is the result of a tool that failed.
+    pub(super) fn failed(&self, number: u32) -> bool {
+        self.has(number, FAILED)
+    }
+
+    /// What an entry cost, in dollars.
+    pub(super) fn cost(&self, number: u32) -> f64 {
+        self.costs.get(number as usize).copied().map_or(0.0, f64::from)
+    }
+
+    fn has(&self, number: u32, bit: u8) -> bool {
+        self.bits.get(number as usize).is_some_and(|bits| bits & bit != 0)
+    }
+}
+
+fn look(line: &[u8], node: &Node) -> (u8, f64) {
+    match (node.kind, node.role) {
+        (Kind::Message, Role::Assistant) => look_at_answer(line),
+        (Kind::Message, _) => {
+            let message = json::get(line, "message").unwrap_or_default();
+            let failed = json::get(message, "isError") == Some(b"true");
+            (if failed { FAILED } else { 0 }, 0.0)
+        }
+        _ => (0, json::get(line, "usage").map_or(0.0, cost)),
+    }
+}
+
+fn look_at_answer(line: &[u8]) -> (u8, f64) {
+    // One that cannot be read is shown as such, whatever can be guessed of it.
+    if !json::is_valid(&json::clean(line)) {
+        return (0, 0.0);
+    }
+    let message = json::get(line, "message").unwrap_or_default();
+    let (mut has_text, mut ended_well, mut dollars) = (false, true, 0.0);
+    for member in Members::new(message) {
+        let value = &message[member.value];
+        match &message[member.key] {
+            b"content" => has_text = holds_text(value),
+            b"stopReason" => ended_well = matches!(value, b"\"stop\"" | b"\"toolUse\"" | b"null"),
+            b"usage" => dollars = cost(value),
+            _ => {}
+        }
+    }
+    (if ended_well && !has_text { SILENT } else { 0 }, dollars)
+}
+
+fn holds_text(content: &[u8]) -> bool {
+    let says = |text: Option<std::borrow::Cow<'_, str>>| text.is_some_and(|text| !text.trim().is_empty());
+    says(members::as_str(content))
+        || members::items(content)
+            .any(|block| json::get(block, "type") == Some(b"\"text\"") && says(json::get_str(block, "text")))
+}
+
+fn cost(usage: &[u8]) -> f64 {
+    std::str::from_utf8(usage).map(|usage| Usage::read(usage).cost).unwrap_or_default()
+}
+
+/// Lines read in the order of the file, many with one call to the system.
+#[derive(Debug, Default)]
+pub(super) struct InOrder {
+    from: u64,
+    bytes: Vec<u8>,
+}
+
+const AT_ONCE: u64 = 256 * 1024;
+
+impl InOrder {
+    /// The line of a node, as it stands in the log.
+    pub(super) fn line(&mut self, log: &Log, node: &Node) -> io::Result<&[u8]> {
+        let (offset, len) = (node.offset(), node.len());
+        let inside = offset >= self.from && offset + len <= self.from + self.bytes.len() as u64;
+        if !inside {
+            let left = log.len()?.saturating_sub(offset);
+            let wanted = AT_ONCE.min(left).max(len);
+            if self.bytes.capacity() as u64 > AT_ONCE && len <= AT_ONCE {
+                // What a very long line needed is given back.
+                self.bytes = Vec::new();
+            }
+            log.read_into(offset, wanted, &mut self.bytes)?;
+            self.from = offset;
+        }
+        let start = (offset - self.from) as usize;
+        self.bytes.get(start..start + len as usize).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::UnexpectedEof, "the file was cut short while it was open")
+        })
+    }
+}

@@ -1,0 +1,320 @@
+//! The projection, in drawings.
+//!
+//! A session is written one entry a line: `id parent what`, the parent being `.` for the line above and
+//! `-` for none. The drawing has `•` for the active path and `◀` behind the leaf.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::log::Log;
+
+/// The session that a text in the notation above stands for.
+fn session(notation: &str) -> SessionManager {
+    let mut log = String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s1\",\"cwd\":\"/\"}\n");
+    let mut above = String::new();
+    for (second, line) in notation.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
+        let mut words = line.splitn(3, ' ');
+        let mut word = || words.next().unwrap_or_default();
+        let (id, parent, what) = (word(), word(), word());
+        let parent = match parent {
+            "-" => "null".to_owned(),
+            "." => format!("\"{above}\""),
+            id => format!("\"{id}\""),
+        };
+        let (kind, text) = what.split_once(' ').unwrap_or((what, ""));
+        let body = match kind {
+            "user" => message("user", text, ""),
+            "answer" => message("assistant", text, r#","stopReason":"stop","usage":{"cost":{"total":0.25}}"#),
+            "calls" => format!(
+                r#""type":"message","message":{{"role":"assistant","stopReason":"toolUse","content":[
+                {{"type":"toolCall","id":"c","name":"read","arguments":{{"path":"{text}"}}}}]}}"#
+            )
+            .replace('\n', ""),
+            "aborted" => message("assistant", "", r#","stopReason":"aborted""#),
+            "tool" => message("toolResult", text, r#","toolCallId":"c","isError":false"#),
+            "failed" => message("toolResult", text, r#","toolCallId":"c","isError":true"#),
+            "label" => {
+                let (target, label) = text.split_once(' ').unwrap();
+                format!(r#""type":"label","targetId":"{target}","label":"{label}""#)
+            }
+            kind => format!(r#""type":"{kind}","summary":"{text}""#),
+        };
+        let time = format!("2025-01-01T00:{:02}:{:02}.000Z", second / 60, second % 60);
+        log += &format!("{{\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"{time}\",{body}}}\n");
+        above = id.to_owned();
+    }
+    SessionManager::read(Log::Memory(log.into()), Path::new("s.jsonl"), Path::new("/")).unwrap()
+}
+
+fn message(role: &str, text: &str, more: &str) -> String {
+    format!(
+        r#""type":"message","message":{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]{more}}}"#
+    )
+}
+
+fn draw(session: &SessionManager, projection: &Projection) -> String {
+    let mut out = String::new();
+    for (at, row) in projection.rows().iter().enumerate() {
+        for guide in projection.guides(at, usize::MAX) {
+            out += match guide {
+                Guide::Blank => "  ",
+                Guide::Line => "│ ",
+                Guide::Tee => "├ ",
+                Guide::Corner => "└ ",
+            };
+        }
+        out += if row.is_active() { "•" } else { "" };
+        out += &projection.entry(session, at).unwrap().id().unwrap();
+        out += if row.is_folded() { "+" } else { "" };
+        out += if row.is_leaf() || row.folds_leaf() { "◀" } else { "" };
+        out.push('\n');
+    }
+    out
+}
+
+fn view(filter: &str) -> View {
+    View { filter: filter.parse().unwrap(), ..View::default() }
+}
+
+#[track_caller]
+fn check(notation: &str, leaf: &str, view: &View, want: &[&str]) {
+    let mut session = session(notation);
+    session.branch(leaf).unwrap();
+    let drawn = draw(&session, &session.project(view).unwrap());
+    assert_eq!(drawn.lines().collect::<Vec<_>>(), want);
+}
+
+const FORKED: &str = "
+    q1 - user Find the slow part
+    a1 . calls src/cache.rs
+    t1 . tool fn get
+    b1 . answer The cache
+    q2 b1 user Make it larger
+    b2 . answer Done
+    l2 . label b1 cause
+    q3 b1 user Remove it
+    a3 . calls src/lib.rs
+    f3 . failed no such file
+    q4 b1 user Ask the disk
+";
+
+#[test]
+fn a_chain_is_not_indented_and_only_forks_are() {
+    check(FORKED, "b2", &view("default"), &["•q1", "•t1", "•b1", "├ •q2", "│ •b2◀", "├ q3", "│ f3", "└ q4"]);
+}
+
+#[test]
+fn the_active_branch_comes_first_and_the_others_by_age() {
+    check(FORKED, "q4", &view("no-tools"), &["•q1", "•b1", "├ •q4◀", "├ q2", "│ b2", "└ q3"]);
+}
+
+#[test]
+fn connectors_lead_to_the_nearest_visible_ancestor() {
+    check(FORKED, "q3", &view("user-only"), &["•q1", "├ •q3◀", "├ q2", "└ q4"]);
+    check(FORKED, "q2", &view("labeled-only"), &["•b1", "•q2◀"]);
+}
+
+#[test]
+fn everything_is_in_all() {
+    check(
+        FORKED,
+        "l2",
+        &view("all"),
+        &["•q1", "•a1", "•t1", "•b1", "├ •q2", "│ •b2", "│ •l2◀", "├ q3", "│ a3", "│ f3", "└ q4"],
+    );
+}
+
+#[test]
+fn the_leaf_is_visible_in_every_filter_and_search() {
+    for filter in Filter::ALL {
+        for search in ["", "nothing like it"] {
+            let session = session(FORKED.trim_end().rsplit_once('\n').unwrap().0);
+            let mut session = session;
+            session.branch("a3").unwrap();
+            let view = View { filter, search: search.into(), ..View::default() };
+            let projection = session.project(&view).unwrap();
+            let leaf = projection.leaf(&session).unwrap();
+            assert_eq!(projection.entry(&session, leaf).unwrap().id().unwrap(), "a3", "{filter} {search}");
+        }
+    }
+}
+
+#[test]
+fn answers_without_text_are_hidden_unless_they_broke_off() {
+    let notation = "q1 - user hi\n x1 . aborted\n c1 . calls a\n q2 . user on\n b2 . answer ok";
+    check(notation, "b2", &view("default"), &["•q1", "•x1", "•q2", "•b2◀"]);
+    check(notation, "c1", &view("default"), &["•q1", "•x1", "•c1◀", "q2", "b2"]);
+}
+
+#[test]
+fn roots_are_siblings() {
+    check(
+        "q1 - user one\n b1 . answer x\n q2 - user two\n b2 . answer y\n q3 - user three",
+        "b2",
+        &view("default"),
+        &["├ •q2", "│ •b2◀", "├ q1", "│ b1", "└ q3"],
+    );
+}
+
+#[test]
+fn bookkeeping_is_hidden_and_unknown_types_are_not() {
+    let notation = "m1 - model_change\n q1 . user hi\n h1 . hologram\n r1 . reset_boundary\n c1 . custom
+        s1 . session_info\n e1 . context_edit\n k1 . compaction short\n b1 . branch_summary tried\n z1 . answer x";
+    check(notation, "z1", &view("default"), &["•q1", "•h1", "•r1", "•k1", "•b1", "•z1◀"]);
+}
+
+#[test]
+fn a_hidden_fork_is_drawn_at_the_entry_above_it() {
+    check(
+        "q1 - user a\n m1 . model_change\n b1 m1 answer x\n b2 m1 answer y\n b3 q1 answer z",
+        "b2",
+        &view("default"),
+        &["•q1", "├ •b2◀", "├ b1", "└ b3"],
+    );
+}
+
+#[test]
+fn folds_hide_what_is_below_and_say_so() {
+    let folded = |ids: &[usize]| View { folded: ids.iter().copied().collect(), ..View::default() };
+    check(FORKED, "b2", &folded(&[7]), &["•q1", "•t1", "•b1", "├ •q2", "│ •b2◀", "├ q3+", "└ q4"]);
+    check(FORKED, "b2", &folded(&[4, 10]), &["•q1", "•t1", "•b1", "├ •q2+◀", "├ q3", "│ f3", "└ q4"]);
+    check(FORKED, "b2", &folded(&[0]), &["•q1+◀"]);
+}
+
+#[test]
+fn every_word_must_occur_somewhere_in_what_is_said() {
+    let found = |words: &str, want: &[&str]| {
+        check(FORKED, "q4", &View { search: words.into(), ..View::default() }, want);
+    };
+    found("CACHE", &["•t1", "•b1", "•q4◀"]);
+    found("it make", &["├ •q4◀", "└ q2"]);
+    // A label, a role, the arguments of the call that a result answers.
+    found("cause", &["•b1", "•q4◀"]);
+    found("user remove", &["├ •q4◀", "└ q3"]);
+    found("read lib.rs", &["├ •q4◀", "└ f3"]);
+}
+
+#[test]
+fn branches_tell_what_is_in_them() {
+    let mut session = session(FORKED);
+    session.branch("b2").unwrap();
+    let projection = session.project(&View { facts: true, ..View::default() }).unwrap();
+    let facts = |row| projection.facts(row).unwrap();
+    assert_eq!((facts(0).turns, facts(0).entries, facts(0).cost), (4, 11, 0.5));
+    assert!(facts(0).last_tool_failed);
+    assert_eq!((facts(3).turns, facts(3).entries, facts(3).cost), (1, 3, 0.25));
+    assert!(!facts(3).last_tool_failed && facts(5).last_tool_failed);
+    assert_eq!(facts(5).last, crate::time::parse("2025-01-01T00:00:09Z"));
+    assert_eq!(projection.facts(1), None);
+}
+
+#[test]
+fn a_selection_moves_to_the_nearest_visible_ancestor() {
+    let session = session(FORKED);
+    let projection = session.project(&view("user-only")).unwrap();
+    let nearest = |id: &str| {
+        let row = projection.nearest(session.get_entry(id).unwrap()).unwrap();
+        projection.entry(&session, row).unwrap().id().unwrap()
+    };
+    assert_eq!(nearest("f3"), "q3");
+    assert_eq!(nearest("b1"), "q1");
+    assert_eq!(nearest("q4"), "q4");
+}
+
+#[test]
+fn guides_are_given_from_the_inside_when_there_is_no_room() {
+    let mut notation = String::from("r - user x\n");
+    for fork in 0..50 {
+        let above = if fork == 0 { "r".to_owned() } else { format!("a{}", fork - 1) };
+        notation += &format!("a{fork} {above} user x\nb{fork} {above} user x\n");
+    }
+    let mut session = session(&notation);
+    session.branch("a49").unwrap();
+    let projection = session.project(&View::default()).unwrap();
+    let row = projection.leaf(&session).unwrap();
+    assert_eq!(projection.rows()[row].depth(), 50);
+    assert_eq!(projection.guides(row, 3), [Guide::Line, Guide::Line, Guide::Tee]);
+    assert_eq!(projection.guides(row, usize::MAX).len(), 50);
+}
+
+#[test]
+fn as_many_forks_as_entries() {
+    let mut log = String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s1\",\"cwd\":\"/\"}\n");
+    for n in 0..200_000 {
+        let parent = if n == 0 { "null".into() } else { format!("\"{:08x}\"", n - 1) };
+        log += &format!(
+            "{{\"type\":\"custom_message\",\"id\":\"{n:08x}\",\"parentId\":{parent},\"timestamp\":0}}\n"
+        );
+        // A fork at every step, so that the deepest row is as deep as the log is long.
+        log += &format!(
+            "{{\"type\":\"custom_message\",\"id\":\"x{n:07x}\",\"parentId\":{parent},\"timestamp\":0}}\n"
+        );
+    }
+    let session = SessionManager::read(Log::Memory(log.into()), Path::new("s"), Path::new("/")).unwrap();
+    let projection = session.project(&View { facts: true, ..View::default() }).unwrap();
+    assert_eq!(projection.rows().len(), 400_000);
+    let deepest = projection.rows().iter().map(|row| row.depth()).max();
+    assert_eq!(deepest, Some(200_000));
+    assert_eq!(projection.guides(200_000, 4).len(), 4);
+}
+
+/// Random trees: for each entry its parent among those above it, and what it is.
+fn any_tree() -> impl Strategy<Value = (String, usize)> {
+    let kinds =
+        ["user x", "answer y", "calls z", "tool t", "custom", "aborted", "compaction s", "label e0 l"];
+    let entry = (0usize..1000, 0..kinds.len());
+    (prop::collection::vec(entry, 1..40), 0usize..1000).prop_map(move |(entries, leaf)| {
+        let leaf = leaf % entries.len();
+        let mut notation = String::new();
+        for (n, (parent, kind)) in entries.into_iter().enumerate() {
+            let parent = parent % (n + 1);
+            let parent = if parent == n { "-".into() } else { format!("e{parent}") };
+            notation += &format!("e{n} {parent} {}\n", kinds[kind]);
+        }
+        (notation, leaf)
+    })
+}
+
+proptest! {
+    #[test]
+    fn rows_keep_to_the_tree((notation, leaf) in any_tree(), filter in 0usize..5, searched in any::<bool>()) {
+        let mut session = session(&notation);
+        session.branch(&format!("e{leaf}")).unwrap();
+        let filter = Filter::ALL[filter];
+        let search = if searched { "x" } else { "" };
+        let projection = session.project(&View { filter, search: search.into(), facts: true, ..View::default() }).unwrap();
+        let rows = projection.rows();
+        let shown: Vec<usize> = (0..rows.len()).map(|at| projection.entry(&session, at).unwrap().position()).collect();
+        let mut sorted = shown.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        prop_assert_eq!(sorted.len(), shown.len(), "an entry twice");
+        if filter == Filter::All && !searched {
+            prop_assert_eq!(shown.len(), session.entry_count());
+        }
+        let marks: Vec<usize> = (0..rows.len()).filter(|&at| rows[at].is_leaf()).map(|at| shown[at]).collect();
+        prop_assert_eq!(marks, vec![leaf]);
+        for at in 0..rows.len() {
+            let entry = projection.entry(&session, at).unwrap();
+            let above = std::iter::successors(entry.parent(), |e| e.parent()).find(|e| shown.contains(&e.position()));
+            let parent = projection.parent(at).map(|row| shown[row]);
+            prop_assert_eq!(parent, above.map(|entry| entry.position()));
+            prop_assert!(projection.parent(at).is_none_or(|parent| parent < at));
+            prop_assert_eq!(projection.guides(at, usize::MAX).len(), rows[at].depth());
+            // A line goes on to a later row exactly where one hangs on it.
+            let siblings: Vec<usize> = (0..rows.len()).filter(|&other| projection.parent(other) == projection.parent(at)).collect();
+            prop_assert_eq!(rows[at].starts_branch(), siblings.len() > 1);
+            if let Some(guide) = projection.guides(at, 1).first().filter(|_| rows[at].starts_branch()) {
+                prop_assert_eq!(*guide == Guide::Corner, siblings.last() == Some(&at));
+            }
+            if rows[at].is_active() {
+                prop_assert_eq!(siblings.first(), Some(&at));
+            }
+        }
+        let counted: u32 = (0..rows.len()).filter(|&at| projection.parent(at).is_none()).filter_map(|at| projection.facts(at)).map(|facts| facts.entries).sum();
+        let hanging = (0..session.entry_count()).filter(|&n| projection.nearest(session.handle(n as u32)).is_some()).count();
+        prop_assert_eq!(counted as usize, hanging);
+    }
+}

@@ -1,0 +1,261 @@
+//! What an entry says in one line, and what a tool was called on.
+
+use std::borrow::Cow;
+
+use ramal_session::{CallOf, Entry, Kind, Message, Role as Who, json};
+
+use super::clean;
+use super::human;
+use super::style::Role;
+
+/// An entry in one line. All texts are clean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Says {
+    /// Who says it, or what kind of entry it is; of a tool's result, what was called.
+    pub(crate) who: String,
+    /// What went wrong, if something did.
+    pub(crate) wrong: Option<String>,
+    /// What it says; may be wider than was asked for when there is more.
+    pub(crate) text: String,
+    /// The look that goes with it.
+    pub(crate) role: Role,
+}
+
+/// Characters of a command that a row shows.
+const COMMAND: usize = 50;
+
+/// What an entry says in about `columns`. `call` is the call that a tool's result answers.
+pub(crate) fn says(entry: &Entry, call: Option<&CallOf>, columns: usize) -> Says {
+    let line = |text: &str| clean::one_line(text, columns);
+    let says = |who: &str, text: &str, role| Says { who: line(who), wrong: None, text: line(text), role };
+    if entry.is_unreadable() {
+        let who = entry.role().name().map(Cow::Borrowed).unwrap_or_else(|| entry.type_name());
+        return Says { wrong: Some("cannot be read".into()), ..says(&who, "", Role::Error) };
+    }
+    match entry.kind() {
+        Kind::Message => match entry.message() {
+            Some(message) => of_message(message, call, columns),
+            None => says("message", "(without content)", Role::Dim),
+        },
+        Kind::CustomMessage => {
+            let who = non_empty(entry.get_str("customType")).unwrap_or("custom message".into());
+            let role = if entry.get("display") == Some("false") { Role::Dim } else { Role::Assistant };
+            says(&who, &entry.text(), role)
+        }
+        Kind::BranchSummary => says("branch summary", below_headings(&entry.text()), Role::Summary),
+        Kind::Compaction => says(&compaction(entry), below_headings(&entry.text()), Role::Summary),
+        Kind::ResetBoundary => says("reset", "the model sees nothing above", Role::Summary),
+        Kind::Unknown => says(&entry.type_name(), &first_text(entry.json()).unwrap_or_default(), Role::Dim),
+        kind => says(&entry.type_name().replace('_', " "), &bookkeeping(entry, kind), Role::Dim),
+    }
+}
+
+fn of_message(message: Message<'_>, call: Option<&CallOf>, columns: usize) -> Says {
+    let line = |text: &str| clean::one_line(text, columns);
+    let plain = |who: &str, role| Says { who: line(who), wrong: None, text: line(&message.text()), role };
+    match message.role() {
+        Who::User => Says { text: line(&with_images(message)), ..plain("user", Role::User) },
+        Who::Assistant => answer(message, columns),
+        Who::ToolResult => {
+            let name = message.get_str("toolName").unwrap_or_default();
+            let what = call.map(|call| called_on(&call.name, &call.arguments)).unwrap_or_default();
+            let name =
+                non_empty(Some(name)).or(call.map(|call| (&*call.name).into())).unwrap_or("tool".into());
+            let who = if what.is_empty() { format!("[{name}]") } else { format!("[{name}: {what}]") };
+            let failed = message.is_error();
+            // What a command ends with says more than what it begins with.
+            let is_command =
+                call.is_some_and(|call| json::get(call.arguments.as_bytes(), "command").is_some());
+            let text = if failed { line(telling_line(&message.text(), is_command)) } else { String::new() };
+            let role = if failed { Role::ToolFailed } else { Role::Tool };
+            Says { who: line(&who), wrong: failed.then(|| "failed".into()), text, role }
+        }
+        Who::BashExecution | Who::PythonExecution => {
+            let who = if message.role() == Who::BashExecution { "bash" } else { "python" };
+            Says { wrong: execution_failed(message), ..plain(who, Role::Tool) }
+        }
+        Who::FileMention => {
+            let files = json::members::items(message.get("files").unwrap_or_default().as_bytes());
+            let paths: Vec<_> = files.filter_map(|file| json::get_str(file, "path")).collect();
+            Says { text: line(&paths.join(", ")), ..plain("files", Role::Tool) }
+        }
+        Who::BranchSummary => plain("branch summary", Role::Summary),
+        Who::CompactionSummary => plain("compaction", Role::Summary),
+        Who::Custom | Who::HookMessage => {
+            let who = non_empty(message.get_str("customType")).unwrap_or("custom message".into());
+            plain(&who, if message.get("display") == Some("false") { Role::Dim } else { Role::Assistant })
+        }
+        Who::None => plain("message", Role::Dim),
+        _ => plain(&message.get_str("role").unwrap_or_default(), Role::Dim),
+    }
+}
+
+/// An answer. One without text is told by what it calls.
+fn answer(message: Message<'_>, columns: usize) -> Says {
+    let mut text = clean::one_line(&message.text(), columns);
+    let wrong = ended_wrong(message);
+    if text.is_empty() {
+        let calls: Vec<_> = message.tool_calls().map(|call| call.name.into_owned()).collect();
+        text = match &*calls {
+            [] if wrong.is_some() => String::new(),
+            [] if message.blocks().any(|block| json::get(block.as_bytes(), "thinking").is_some()) => {
+                "(thinking only)".into()
+            }
+            [] => "(no content)".into(),
+            calls => format!("(calls {})", clean::one_line(&calls.join(", "), columns)),
+        };
+    }
+    Says { who: "assistant".into(), wrong, text, role: Role::Assistant }
+}
+
+/// How an answer ended, if not as answers should.
+pub(crate) fn ended_wrong(message: Message<'_>) -> Option<String> {
+    match message.get_str("stopReason").as_deref() {
+        None | Some("stop" | "toolUse") => None,
+        Some("error") => Some(match non_empty(message.get_str("errorMessage")) {
+            Some(error) => format!("error: {}", clean::one_line(&error, 200)),
+            None => "error".into(),
+        }),
+        Some("length") => Some("cut off: too long".into()),
+        Some(other) => Some(clean::one_line(other, 40)),
+    }
+}
+
+/// How an execution ended, if not well.
+pub(crate) fn execution_failed(message: Message<'_>) -> Option<String> {
+    if message.get("cancelled") == Some("true") {
+        return Some("cancelled".into());
+    }
+    let code = message.get("exitCode").filter(|code| !matches!(*code, "0" | "null"))?;
+    Some(format!("exit {}", clean::one_line(code, 20)))
+}
+
+/// A compaction by the tokens that there were before.
+pub(crate) fn compaction(entry: &Entry) -> String {
+    let tokens = entry.get("tokensBefore").and_then(|number| number.parse::<f64>().ok());
+    match tokens.filter(|&tokens| tokens >= 1.0) {
+        Some(tokens) if tokens < 1000.0 => format!("compaction of {tokens} tokens"),
+        Some(tokens) => format!("compaction of {}k tokens", human::count((tokens / 1000.0).round() as u64)),
+        None => "compaction".into(),
+    }
+}
+
+fn with_images(message: Message<'_>) -> String {
+    let images =
+        message.blocks().filter(|block| json::get(block.as_bytes(), "type") == Some(b"\"image\"")).count();
+    let text = message.text();
+    match images {
+        0 => text,
+        1 => format!("{text} (with an image)"),
+        n => format!("{text} (with {n} images)"),
+    }
+}
+
+/// What a tool is called on: the path and the lines, the beginning of the command, the pattern.
+pub(crate) fn called_on(name: &str, arguments: &str) -> String {
+    let bytes = arguments.as_bytes();
+    let text = |key: &str| non_empty(json::get_str(bytes, key));
+    let path = || text("path").or_else(|| text("file_path")).or_else(|| text("file"));
+    let what = match name {
+        "read" => path().map(|path| format!("{path}{}", lines_read(bytes)).into()),
+        "grep" | "find" | "glob" | "search" => {
+            text("pattern").or_else(|| text("query")).map(|pattern| match path() {
+                Some(path) if path != "." => format!("{pattern} in {path}").into(),
+                _ => pattern,
+            })
+        }
+        _ => None,
+    };
+    let what = what
+        .or_else(|| text("command").map(|command| beginning(command, COMMAND)))
+        .or_else(path)
+        .or_else(|| text("pattern"))
+        .or_else(|| text("query"))
+        .or_else(|| text("url"))
+        .or_else(|| first_text(arguments).map(|text| beginning(text.into(), COMMAND)));
+    what.map(Cow::into_owned).unwrap_or_default()
+}
+
+fn lines_read(arguments: &[u8]) -> String {
+    let number = |key| {
+        json::get(arguments, key).and_then(|value| std::str::from_utf8(value).ok()?.parse::<u64>().ok())
+    };
+    match (number("offset"), number("limit")) {
+        (None, None) => String::new(),
+        (from, Some(count)) => {
+            let from = from.unwrap_or(1);
+            format!(":{from}-{}", from.saturating_add(count).saturating_sub(1))
+        }
+        (Some(from), None) => format!(":{from}-"),
+    }
+}
+
+/// The beginning of a text that may have several lines.
+fn beginning(text: Cow<'_, str>, most: usize) -> Cow<'_, str> {
+    let text = text.trim();
+    let line = clean::one_line(text, most);
+    super::width::fit(&line, most).into_owned().into()
+}
+
+/// The first text among an object's own members that is no part of the envelope.
+fn first_text(object: &str) -> Option<String> {
+    let bytes = object.as_bytes();
+    json::Members::new(bytes)
+        .filter(|member| {
+            !matches!(&bytes[member.key.clone()], b"type" | b"id" | b"parentId" | b"timestamp" | b"i")
+        })
+        .find_map(|member| json::members::as_str(&bytes[member.value]).map(Cow::into_owned))
+}
+
+fn telling_line(text: &str, is_command: bool) -> &str {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    if is_command { lines.next_back() } else { lines.next() }.unwrap_or_default()
+}
+
+/// A summary from its first line on that is no heading.
+fn below_headings(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while rest.starts_with('#')
+        && let Some((_, below)) = rest.split_once('\n')
+    {
+        rest = below.trim_start();
+    }
+    rest
+}
+
+fn non_empty(text: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
+/// What a record says that is no conversation.
+pub(crate) fn bookkeeping(entry: &Entry, kind: Kind) -> String {
+    let text = |key| non_empty(entry.get_str(key)).map(Cow::into_owned);
+    let said = match kind {
+        Kind::Label => {
+            let target = text("targetId").unwrap_or_default();
+            return match text("label") {
+                Some(label) => format!("“{label}” on {target}"),
+                None => format!("cleared on {target}"),
+            };
+        }
+        Kind::Leaf => return text("targetId").unwrap_or("before the first entry".into()),
+        Kind::ModelChange => text("model").or_else(|| {
+            let parts = [text("provider"), text("modelId")];
+            Some(parts.into_iter().flatten().collect::<Vec<_>>().join("/"))
+        }),
+        Kind::ThinkingLevelChange => return text("thinkingLevel").unwrap_or("off".into()),
+        Kind::ServiceTierChange => text("serviceTier"),
+        Kind::ModeChange => text("mode"),
+        Kind::SessionInfo => text("name"),
+        Kind::TitleChange => text("title"),
+        Kind::SessionInit => text("task"),
+        Kind::Custom => text("customType"),
+        Kind::ContextEdit => text("targetId").map(|target| format!("of {target}")),
+        Kind::Usage | Kind::ModelUsage => text("model").or_else(|| text("kind")),
+        Kind::TtsrInjection => entry.get("injectedRules").map(String::from),
+        Kind::McpToolSelection => entry.get("selectedToolNames").map(String::from),
+        Kind::ActiveToolsChange => entry.get("activeToolNames").map(String::from),
+        _ => None,
+    };
+    said.unwrap_or_default()
+}
