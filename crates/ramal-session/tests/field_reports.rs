@@ -225,7 +225,8 @@ impl Case {
             self.rewritten(place);
         }
         let lines: Vec<&[u8]> = after.split(|&b| b == b'\n').collect();
-        let last = if lines.len() > 1 && lines[lines.len() - 1].is_empty() { lines[lines.len() - 2] } else { b"" };
+        let last =
+            if lines.len() > 1 && lines[lines.len() - 1].is_empty() { lines[lines.len() - 2] } else { b"" };
         if value_of(last).and_then(|value| value.str("id").map(String::from)).as_deref() != Some(&*id) {
             self.say("the appended entry does not stand on the last line");
         }
@@ -244,7 +245,8 @@ impl Case {
                 let want: Vec<Json> = path.iter().map(|id| text(id)).collect();
                 let got = id_list(session.get_branch(None));
                 self.bad.extend(difference(&want.into(), &got, "path after append and reopening"));
-                let times = questions::ids(session.get_entries()).iter().filter(|found| **found == id).count();
+                let times =
+                    questions::ids(session.get_entries()).iter().filter(|found| **found == id).count();
                 if times != 1 {
                     self.say(format!("after reopening the appended entry is there {times} times"));
                 }
@@ -261,7 +263,8 @@ impl Case {
             self.say("the append changed the bytes before it");
         }
         let folder = std::fs::read_dir(&place.root).unwrap();
-        let kept = folder.map(|file| std::fs::read(file.unwrap().path()).unwrap()).any(|bytes| bytes == self.data);
+        let kept =
+            folder.map(|file| std::fs::read(file.unwrap().path()).unwrap()).any(|bytes| bytes == self.data);
         if !kept {
             self.say("the old version was rewritten and its bytes are kept nowhere beside it");
         }
