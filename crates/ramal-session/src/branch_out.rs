@@ -224,22 +224,21 @@ impl PathCopy {
         anchor.and_then(|anchor| self.moved.get(&anchor)).map(|&to| session.entry_id(to)).transpose()
     }
 
-    /// Labels in force on what was copied, as a chain behind it, in the order in which they came
-    /// into force, with the times at which they were set.
+    /// Labels in force on what was copied, as a chain behind it, with the times at which they were
+    /// set. Their order is that in which the entries came to have a label.
     fn write_labels(
         &self,
         session: &SessionManager,
         mut parent: Option<EntryId>,
         out: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut labels: Vec<(u32, u32)> = self
-            .kept
-            .iter()
-            .filter_map(|&target| Some((session.tree.label_entry(target)?, target)))
-            .collect();
+        let tree = &session.tree;
+        let labelled =
+            |&target: &u32| Some((tree.labelled_since(target)?, tree.label_entry(target)?, target));
+        let mut labels: Vec<(u32, u32, u32)> = self.kept.iter().filter_map(labelled).collect();
         labels.sort_unstable();
         let mut used: Vec<String> = Vec::new();
-        for (set_by, target) in labels {
+        for (_, set_by, target) in labels {
             let Some(text) = session.tree.label(target) else { continue };
             let id = loop {
                 let id = session.new_entry_id();

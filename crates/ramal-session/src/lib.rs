@@ -15,7 +15,8 @@ mod manager;
 mod migrate;
 mod tree;
 
-pub use entry::{Entry, EntryId, Header, Kind, Message, Role, ToolCall, Usage, time};
+pub use context::{ContextError, ContextMessage, ModelInput, SessionContext, SessionStats};
+pub use entry::{Entry, EntryId, Header, Kind, Message, Role, ToolCall, Usage, stable_hash, time};
 pub use error::{AppendError, CopyError, NoSuchEntry, OpenError, ReadError, ReadOnly};
 pub use manager::{
     At, Compaction, Durability, EntryRef, Irregular, Moved, NameSource, NavigateError, NewEntry,

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
+use ramal_session::library::Places;
 
 use crate::commands;
 use crate::failure::{self, Status};
@@ -50,6 +51,14 @@ impl Globals {
         Palette::for_stdout(self.color)
     }
 
+    /// Where sessions are looked for.
+    pub(crate) fn places(&self) -> Places {
+        match &self.session_dir {
+            Some(folder) => Places::own(folder),
+            None => Places::from_environment(),
+        }
+    }
+
     /// The columns of standard output.
     pub(crate) fn columns(&self) -> usize {
         terminal::columns()
@@ -62,6 +71,7 @@ enum Command {
     Tree(commands::tree::Args),
     Log(commands::log::Args),
     Show(commands::show::Args),
+    Context(commands::context::Args),
     Go(commands::go::Args),
     Label(commands::label::Args),
     Labels(commands::labels::Args),
@@ -69,6 +79,8 @@ enum Command {
     Clone(commands::branch::CloneArgs),
     Fork(commands::branch::ForkArgs),
     Diff(commands::diff::Args),
+    Ls(commands::ls::Args),
+    Rpc(commands::rpc::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),
 }
@@ -82,6 +94,7 @@ impl Cli {
             Command::Tree(args) => commands::tree::run(args, globals, out),
             Command::Log(args) => commands::log::run(args, globals, out),
             Command::Show(args) => commands::show::run(args, globals, out),
+            Command::Context(args) => commands::context::run(args, globals, out),
             Command::Go(args) => commands::go::run(args, globals, out),
             Command::Label(args) => commands::label::run(args, globals, out),
             Command::Labels(args) => commands::labels::run(args, globals, out),
@@ -89,6 +102,8 @@ impl Cli {
             Command::Clone(args) => commands::branch::run_clone(args, globals, out),
             Command::Fork(args) => commands::branch::run_fork(args, globals, out),
             Command::Diff(args) => commands::diff::run(args, globals, out),
+            Command::Ls(args) => commands::ls::run(args, globals, out),
+            Command::Rpc(args) => commands::rpc::run(args, globals),
             Command::Completions(args) => commands::completions::run(args, out),
             Command::Man(args) => commands::man::run(args, out),
         }

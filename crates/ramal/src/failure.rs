@@ -84,8 +84,8 @@ pub(crate) fn report(error: &anyhow::Error, color: ColorChoice) -> Status {
 }
 
 /// Tells something on standard error that is worth knowing but stops nothing.
-pub(crate) fn warn(color: ColorChoice, message: &str) {
-    eprint_line(Palette::for_stderr(color), "warning", message);
+pub(crate) fn warn(message: &str) {
+    eprint_line(Palette::for_stderr(ColorChoice::Auto), "warning", message);
 }
 
 /// Says something on standard error beside the output: where one is now, what was left out.
@@ -143,6 +143,7 @@ fn write_stderr(text: fmt::Arguments<'_>) {
 fn hint_for(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     if let Some(error) = error.downcast_ref::<OpenError>() {
         return match error {
+            OpenError::NoPlace => Some("set HOME or XDG_DATA_HOME, or name a folder with --session-dir"),
             OpenError::NotASession { .. } => Some("`ramal ls --all` lists the sessions there are"),
             OpenError::UnknownFormat { .. } => Some("a newer ramal may read it; the file was not touched"),
             OpenError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {

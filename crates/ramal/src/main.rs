@@ -5,7 +5,9 @@ mod cli;
 mod commands;
 mod failure;
 mod output;
+mod remembered;
 mod resolve;
+mod rpc;
 mod signals;
 #[allow(dead_code, reason = "one room of helpers for all commands; not each is used in every build")]
 mod view;

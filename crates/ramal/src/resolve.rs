@@ -1,11 +1,15 @@
 //! Which session and which entry somebody means (SESSION and ENTRY of the command line).
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use ramal_session::{EntryId, EntryRef, SessionManager};
+use anyhow::Context as _;
+use ramal_session::library::{self, FindError, Places};
+use ramal_session::{EntryId, EntryRef, OpenError, SessionManager};
 
 use crate::cli::Globals;
 use crate::failure::Failure;
+use crate::remembered;
 
 /// `--session SESSION`, for commands whose arguments are entries.
 #[derive(Debug, Clone, clap::Args)]
@@ -28,29 +32,63 @@ impl SessionOption {
 /// If there is none such, several are meant, or it cannot be opened.
 pub(crate) fn session(name: Option<&str>, globals: &Globals) -> anyhow::Result<SessionManager> {
     let path = session_path(name, globals)?;
-    Ok(SessionManager::open(&path, globals.session_dir.as_deref())?)
+    let mut session = SessionManager::open(&path, globals.session_dir.as_deref())?;
+    remembered::recall(&mut session);
+    Ok(session)
 }
 
-/// Remembers where the leaf is now, so that the next command finds it there. Answers whether that
-/// worked; if not, a warning was given (contract, section 1).
-pub(crate) fn remember(_session: &SessionManager, _globals: &Globals) -> bool {
-    false
-}
-
-/// The file of a session.
+/// The file of a session. It is there.
 ///
 /// # Errors
 /// If there is none such, or several are meant.
-pub(crate) fn session_path(name: Option<&str>, _globals: &Globals) -> anyhow::Result<PathBuf> {
+pub(crate) fn session_path(name: Option<&str>, globals: &Globals) -> anyhow::Result<PathBuf> {
+    let cwd = std::env::current_dir().context("the working directory cannot be told")?;
+    let places = globals.places();
     let Some(name) = name else {
-        return Err(Failure::new("there is no session of this directory yet").into());
+        let listing = library::list(&places, &cwd);
+        return library::most_recent(&listing.sessions, None).ok_or_else(|| no_recent(&listing, &cwd).into());
     };
-    if Path::new(name).is_file() {
-        return Ok(name.into());
+    match library::find(&places, &cwd, name) {
+        Ok(path) => {
+            // A new session would be made where nothing is: nobody asked for one here.
+            std::fs::metadata(&path).map_err(|source| OpenError::Io { path: path.clone(), source })?;
+            Ok(path)
+        }
+        Err(FindError::Ambiguous { candidates, .. }) => Err(ambiguous_session(name, &candidates).into()),
+        Err(_) => Err(no_such_session(name, &places).into()),
     }
-    Err(Failure::new(format!("no session {name}"))
-        .hint("`ramal ls --all` lists the sessions there are")
-        .into())
+}
+
+fn no_recent(listing: &library::Listing, cwd: &Path) -> Failure {
+    let failure = Failure::new(format!("no session of {} that can be gone on with", cwd.display()));
+    let failure = match listing.sessions.first() {
+        Some(session) => failure.hint(format!("there is {}, which takes no entries", session.path.display())),
+        None => failure,
+    };
+    failure.hint("`ramal ls --all` lists those of other directories; name one by its path, id or name")
+}
+
+fn ambiguous_session(name: &str, candidates: &[library::Candidate]) -> Failure {
+    let mut failure = Failure::new(format!("'{name}' may be any of {} sessions", candidates.len()));
+    for candidate in candidates.iter().take(NEAR_MISSES) {
+        let name = candidate.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+        failure = failure.hint(format!("{}{name}: {}", candidate.id, candidate.path.display()));
+    }
+    if candidates.len() > NEAR_MISSES {
+        failure = failure.hint(format!("and {} more", candidates.len() - NEAR_MISSES));
+    }
+    failure
+}
+
+fn no_such_session(name: &str, places: &Places) -> Failure {
+    let failure = Failure::new(format!("no session whose id begins with '{name}', and none of that name"));
+    let sessions = library::list_all(places).sessions;
+    let names = sessions.iter().filter_map(|session| session.name.as_deref());
+    let ids = sessions.iter().map(|session| &*session.id);
+    match near_misses(name, names.chain(ids)) {
+        Some(hint) => failure.hint(hint),
+        None => failure.hint("`ramal ls --all` lists the sessions there are"),
+    }
 }
 
 /// How many near misses an error names.
@@ -74,6 +112,9 @@ pub(crate) fn entry(session: &SessionManager, text: &str) -> anyhow::Result<Entr
 /// # Errors
 /// As for [`entry`].
 pub(crate) fn entry_ref<'a>(session: &'a SessionManager, text: &str) -> anyhow::Result<EntryRef<'a>> {
+    if text.is_empty() {
+        return Err(Failure::usage("an empty text names no entry").into());
+    }
     // A label may hold a `~` itself.
     let (mut name, mut steps) = (text, 0u64);
     loop {
@@ -112,7 +153,7 @@ fn named<'a>(session: &'a SessionManager, name: &str) -> anyhow::Result<Option<E
     match &*found {
         [] => Ok(None),
         [one] => Ok(Some(*one)),
-        [first, second, ..] => Err(Failure::new(format!("{name} may be any of {} entries", found.len()))
+        [first, second, ..] => Err(Failure::new(format!("'{name}' may be any of {} entries", found.len()))
             .hint(format!("among them {} and {}; write more of the id", first.id()?, second.id()?))
             .into()),
     }
@@ -159,14 +200,141 @@ fn beginning_with<'a>(session: &'a SessionManager, beginning: &str) -> anyhow::R
 fn ancestor<'a>(mut entry: EntryRef<'a>, steps: u64, text: &str) -> anyhow::Result<EntryRef<'a>> {
     for step in 0..steps {
         entry = entry.parent().ok_or_else(|| {
-            Failure::new(format!("{text} is above the root: there are {step} entries above, not {steps}"))
+            Failure::new(format!("'{text}' is above the root: there are {step} entries above, not {steps}"))
         })?;
     }
     Ok(entry)
 }
 
 fn no_such_entry(session: &SessionManager, name: &str) -> anyhow::Result<anyhow::Error> {
-    let file = session.get_session_file().map(|path| path.display().to_string()).unwrap_or_default();
-    let failure = Failure::new(format!("no entry {name} in {file}"));
-    Ok(failure.hint("`ramal tree --filter all` shows every entry with its id").into())
+    let file = session.get_session_file().map(|path| format!(" in {}", path.display())).unwrap_or_default();
+    let failure = Failure::new(format!("no entry '{name}'{file}"));
+    let labels: Vec<_> = session.get_labels().filter_map(|entry| entry.label()).collect();
+    let mut ids = Vec::new();
+    for entry in session.get_entries() {
+        let id = entry.id()?;
+        if is_near(name, &id) {
+            ids.push(id);
+        }
+        if ids.len() > NEAR_MISSES {
+            break;
+        }
+    }
+    let known = labels.into_iter().chain(ids.iter().map(EntryId::as_str));
+    Ok(match near_misses(name, known) {
+        Some(hint) => failure.hint(hint).into(),
+        None => failure.hint("`ramal tree --filter all` shows every entry with its id").into(),
+    })
+}
+
+/// A question that names what is written like `typed`.
+fn near_misses<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let mut near: Vec<&str> = known.filter(|known| is_near(typed, known)).take(NEAR_MISSES).collect();
+    let mut seen = HashSet::new();
+    near.retain(|name| seen.insert(*name));
+    (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", or ")))
+}
+
+/// Longer names than this are not mistyped but something else.
+const LONGEST_TYPED: usize = 64;
+
+/// Whether something known is written nearly as what was typed: apart from capitals, as a part of it,
+/// or with one slip in four letters.
+fn is_near(typed: &str, known: &str) -> bool {
+    let fold =
+        |text: &str| -> Vec<char> { text.chars().flat_map(char::to_lowercase).take(LONGEST_TYPED).collect() };
+    let (typed, known) = (fold(typed), fold(known));
+    if typed.len() < 3 {
+        return typed == known;
+    }
+    if known.windows(typed.len()).any(|window| window == typed) {
+        return true;
+    }
+    // Of an id, only the beginning is typed.
+    let head = &known[..known.len().min(typed.len())];
+    distance(&typed, head).min(distance(&typed, &known)) <= typed.len() / 4
+}
+
+/// How many letters have to be changed, added or left out.
+fn distance(one: &[char], other: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.iter().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.iter().enumerate() {
+            let changed = corner + usize::from(a != b);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> (SessionManager, Vec<EntryId>) {
+        let mut session = SessionManager::in_memory("/w");
+        let ids =
+            (0..5).map(|_| session.append_message(r#"{"role":"user","content":"x"}"#).unwrap()).collect();
+        (session, ids)
+    }
+
+    #[test]
+    fn entries_by_every_name() {
+        let (mut session, ids) = session();
+        session.append_label_change(&ids[2], Some("cure~2")).unwrap();
+        session.branch(&ids[4]).unwrap();
+        for (text, want) in [
+            (&*ids[3], Some(3)),
+            (&ids[3][..7], Some(3)),
+            ("leaf", Some(4)),
+            ("root", Some(0)),
+            ("leaf~", Some(3)),
+            ("~3", Some(1)),
+            ("leaf~1~2", Some(1)),
+            ("cure~2", Some(2)),
+            ("cure~2~1", Some(1)),
+            ("leaf~4", Some(0)),
+            ("leaf~5", None),
+            ("root~1", None),
+            ("leaf~99999999999999999999999", None),
+            ("cure", None),
+            ("leaf~x", None),
+            ("", None),
+        ] {
+            let found = entry(&session, text).ok();
+            // An empty text means nothing at all, not the leaf.
+            assert_eq!(found.as_ref(), want.map(|n: usize| &ids[n]), "{text}");
+        }
+        session.reset_leaf();
+        assert!(entry(&session, "leaf").is_err());
+        assert_eq!(entry(&session, "root").unwrap(), ids[0]);
+    }
+
+    #[test]
+    fn the_same_label_twice_is_no_name() {
+        let (mut session, ids) = session();
+        for id in &ids[..2] {
+            session.append_label_change(id, Some("here")).unwrap();
+        }
+        assert!(entry(&session, "here").unwrap_err().to_string().contains("2 entries"));
+    }
+
+    #[test]
+    fn near_misses_are_near() {
+        for (typed, known, want) in [
+            ("works", "works, but ugly", true),
+            ("day nmubers", "day numbers", true),
+            ("b97d8762", "b97d8761", true),
+            ("0199d0", "0199c0de-1111", true),
+            ("abc", "xyz", false),
+            ("a", "abc", false),
+            ("Leaf", "leaf", true),
+        ] {
+            assert_eq!(is_near(typed, known), want, "{typed} {known}");
+        }
+        assert_eq!(distance(&['a', 'b'], &[]), 2);
+    }
 }

@@ -47,6 +47,52 @@ pub(crate) enum Head {
 /// Stops as soon as type, id, parent, time and (for a message) role are known; what follows has to
 /// be checked for wholeness by its brackets. Spaces, escapes and any order of members are allowed.
 pub(crate) fn read(line: &[u8]) -> Head {
+    usual(line).unwrap_or_else(|| any(line))
+}
+
+/// The shape in which this program and its peers write: no spaces, no escapes, the envelope first
+/// and in this order. None for anything else.
+fn usual(line: &[u8]) -> Option<Head> {
+    let rest = line.strip_prefix(b"{\"type\":\"")?;
+    let (name, rest) = plain_string(rest)?;
+    if matches!(name, b"session" | b"title") {
+        return None;
+    }
+    let (id, rest) = plain_string(rest.strip_prefix(b",\"id\":\"")?)?;
+    let rest = rest.strip_prefix(b",\"parentId\":")?;
+    let (parent, rest) = match rest.strip_prefix(b"null") {
+        Some(rest) => (ParentRef::Null, rest),
+        None => {
+            let (parent, rest) = plain_string(rest.strip_prefix(b"\"")?)?;
+            (IdKey::of(parent).map_or(ParentRef::Missing, ParentRef::Id), rest)
+        }
+    };
+    let (time, mut rest) = plain_string(rest.strip_prefix(b",\"timestamp\":\"")?)?;
+    let time = time::parse_bytes(time).unwrap_or(time::UNREADABLE);
+    let kind = Kind::of_bytes(name);
+    let (mut role, mut depth) = (Role::None, 1);
+    if kind == Kind::Message {
+        let (name, after) = plain_string(rest.strip_prefix(b",\"message\":{\"role\":\"")?)?;
+        (role, depth, rest) = (Role::of_bytes(name), 2, after);
+    }
+    let envelope = Envelope { kind, role, id: IdKey::of(id), parent, time };
+    Some(Head::Entry { envelope, read: line.len() - rest.len(), depth })
+}
+
+/// What stands before the next quote, and what behind it; none if it is not plain ASCII.
+fn plain_string(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    // Names and ids are short: looking at each byte is quicker than preparing a search.
+    for (at, &byte) in bytes.iter().enumerate().take(64) {
+        match byte {
+            b'"' => return Some((&bytes[..at], &bytes[at + 1..])),
+            b'\\' | 0x80.. => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+fn any(line: &[u8]) -> Head {
     let mut at = skip_space(line, 0);
     if line.get(at) != Some(&b'{') {
         return Head::NotWhole;
@@ -229,6 +275,27 @@ mod tests {
             (IdKey::of(b"aa000003"), ParentRef::Id(IdKey::of(b"aa000002").unwrap()))
         );
         assert_eq!((&line[read..read + 10], depth), (&br#","content""#[..], 2));
+    }
+
+    #[test]
+    fn the_usual_shape_and_any_other_agree() {
+        for line in [
+            r#"{"type":"message","id":"a","parentId":null,"timestamp":"1970-01-01T00:00:01.000Z","message":{"role":"user","x":1}}"#,
+            r#"{"type":"message","id":"","parentId":"","timestamp":"x","message":{"role":"odd"}}"#,
+            r#"{"type":"label","id":"0195a0b1-0000-7000","parentId":"b","timestamp":"2025-04-06","targetId":"a"}"#,
+            r#"{"type":"hologram","id":"a","parentId":"a","timestamp":"","x":[]}"#,
+        ] {
+            let usual = usual(line.as_bytes());
+            assert_eq!(usual, Some(any(line.as_bytes())), "{line}");
+        }
+        for line in [
+            r#"{"type":"session","id":"a","parentId":null,"timestamp":""}"#,
+            r#"{"type":"x","id":"\u0061"}"#,
+            "{",
+            "",
+        ] {
+            assert_eq!(usual(line.as_bytes()), None, "{line}");
+        }
     }
 
     #[test]

@@ -126,6 +126,12 @@ impl Header {
         })
     }
 
+    /// Shows a header of an old version as version 3 has it. The log keeps what it says.
+    pub(crate) fn migrate(&mut self) {
+        let migrated = crate::migrate::header(self.json.as_bytes());
+        self.json = String::from_utf8_lossy(&migrated).into_owned();
+    }
+
     /// Takes in a title line that stands before the header.
     pub(crate) fn fold_title(&mut self, line: &[u8]) {
         let line = json::clean(line);

@@ -119,8 +119,9 @@ pub(crate) fn short_id(bits: u32) -> String {
     format!("{bits:08x}")
 }
 
-/// A hash that stays the same for ever: migrated ids are derived from it.
-pub(crate) fn stable_hash(parts: &[&[u8]]) -> u64 {
+/// A hash that stays the same for ever: migrated ids are derived from it, and what is remembered
+/// beside a log is found by it. It keeps apart what differs by chance, not what was made to collide.
+pub fn stable_hash(parts: &[&[u8]]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     for part in parts {
         for &byte in *part {

@@ -1,77 +1,79 @@
 //! What kinds of entries and roles of messages there are (contract, section 1).
 
-/// The type of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[non_exhaustive]
-#[expect(
-    missing_docs,
-    reason = "the names are those of the format; docs/log-format.md tells what each holds"
-)]
-pub enum Kind {
-    Message,
-    CustomMessage,
-    BranchSummary,
-    Compaction,
-    ContextEdit,
-    ResetBoundary,
-    Label,
-    ModelChange,
-    ThinkingLevelChange,
-    ServiceTierChange,
-    ModeChange,
-    TtsrInjection,
-    McpToolSelection,
-    SessionInit,
-    SessionInfo,
-    TitleChange,
-    Leaf,
-    ActiveToolsChange,
-    Usage,
-    ModelUsage,
-    CredentialPin,
-    Custom,
-    /// A type that this program does not know. It is kept as it is.
-    Unknown,
+/// An enum whose variants have names in the file: one table for the type and both ways between them.
+macro_rules! named {
+    ($(#[$meta:meta])* $type:ident { $($(#[$extra_meta:meta])* $extra:ident),+ ; $($variant:ident = $name:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        pub enum $type {
+            $($variant,)+
+            $($(#[$extra_meta])* $extra,)+
+        }
+
+        impl $type {
+            /// What a name in the file means, if it is one of those known.
+            fn known(name: &[u8]) -> Option<$type> {
+                $(if name == $name.as_bytes() {
+                    return Some($type::$variant);
+                })+
+                None
+            }
+
+            /// The name in the file; none for what this program does not know.
+            pub fn name(self) -> Option<&'static str> {
+                match self {
+                    $($type::$variant => Some($name),)+
+                    $($type::$extra => None,)+
+                }
+            }
+
+            #[cfg(test)]
+            const NAMES: &'static [(&'static str, $type)] = &[$(($name, $type::$variant)),+];
+        }
+    };
 }
 
-const KINDS: [(&str, Kind); 22] = [
-    ("message", Kind::Message),
-    ("custom_message", Kind::CustomMessage),
-    ("branch_summary", Kind::BranchSummary),
-    ("compaction", Kind::Compaction),
-    ("context_edit", Kind::ContextEdit),
-    ("reset_boundary", Kind::ResetBoundary),
-    ("label", Kind::Label),
-    ("model_change", Kind::ModelChange),
-    ("thinking_level_change", Kind::ThinkingLevelChange),
-    ("service_tier_change", Kind::ServiceTierChange),
-    ("mode_change", Kind::ModeChange),
-    ("ttsr_injection", Kind::TtsrInjection),
-    ("mcp_tool_selection", Kind::McpToolSelection),
-    ("session_init", Kind::SessionInit),
-    ("session_info", Kind::SessionInfo),
-    ("title_change", Kind::TitleChange),
-    ("leaf", Kind::Leaf),
-    ("active_tools_change", Kind::ActiveToolsChange),
-    ("usage", Kind::Usage),
-    ("model_usage", Kind::ModelUsage),
-    ("credential_pin", Kind::CredentialPin),
-    ("custom", Kind::Custom),
-];
+named! {
+    /// The type of an entry.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    #[non_exhaustive]
+    #[expect(missing_docs, reason = "the names are those of the format; docs/log-format.md tells what each holds")]
+    Kind {
+        /// A type that this program does not know. It is kept as it is.
+        Unknown;
+        Message = "message",
+        CustomMessage = "custom_message",
+        BranchSummary = "branch_summary",
+        Compaction = "compaction",
+        ContextEdit = "context_edit",
+        ResetBoundary = "reset_boundary",
+        Label = "label",
+        ModelChange = "model_change",
+        ThinkingLevelChange = "thinking_level_change",
+        ServiceTierChange = "service_tier_change",
+        ModeChange = "mode_change",
+        TtsrInjection = "ttsr_injection",
+        McpToolSelection = "mcp_tool_selection",
+        SessionInit = "session_init",
+        SessionInfo = "session_info",
+        TitleChange = "title_change",
+        Leaf = "leaf",
+        ActiveToolsChange = "active_tools_change",
+        Usage = "usage",
+        ModelUsage = "model_usage",
+        CredentialPin = "credential_pin",
+        Custom = "custom",
+    }
+}
 
 impl Kind {
     /// The kind that the `type` of an entry names.
     pub fn of(name: &str) -> Kind {
-        if name == "message" {
-            return Kind::Message;
-        }
-        KINDS.iter().find(|(known, _)| *known == name).map_or(Kind::Unknown, |(_, kind)| *kind)
+        Kind::of_bytes(name.as_bytes())
     }
 
-    /// The `type` in the file; none for [`Kind::Unknown`], whose name only the entry itself knows.
-    pub fn name(self) -> Option<&'static str> {
-        KINDS.iter().find(|(_, kind)| *kind == self).map(|(name, _)| *name)
+    pub(crate) fn of_bytes(name: &[u8]) -> Kind {
+        Kind::known(name).unwrap_or(Kind::Unknown)
     }
 
     /// Conversation, as against bookkeeping: what the model may be shown.
@@ -99,54 +101,40 @@ impl Kind {
     }
 }
 
-/// Who a message is from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the names are those of the format")]
-pub enum Role {
-    /// The entry is no message, or its message names no role.
-    None,
-    User,
-    Developer,
-    System,
-    Assistant,
-    ToolResult,
-    BashExecution,
-    PythonExecution,
-    FileMention,
-    Custom,
-    HookMessage,
-    BranchSummary,
-    CompactionSummary,
-    /// A role that this program does not know: kept, not sent.
-    Unknown,
+named! {
+    /// Who a message is from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    #[non_exhaustive]
+    #[expect(missing_docs, reason = "the names are those of the format")]
+    Role {
+        /// The entry is no message, or its message names no role.
+        None,
+        /// A role that this program does not know: kept, not sent.
+        Unknown;
+        User = "user",
+        Assistant = "assistant",
+        ToolResult = "toolResult",
+        Developer = "developer",
+        System = "system",
+        BashExecution = "bashExecution",
+        PythonExecution = "pythonExecution",
+        FileMention = "fileMention",
+        Custom = "custom",
+        HookMessage = "hookMessage",
+        BranchSummary = "branchSummary",
+        CompactionSummary = "compactionSummary",
+    }
 }
-
-const ROLES: [(&str, Role); 12] = [
-    ("user", Role::User),
-    ("assistant", Role::Assistant),
-    ("toolResult", Role::ToolResult),
-    ("developer", Role::Developer),
-    ("system", Role::System),
-    ("bashExecution", Role::BashExecution),
-    ("pythonExecution", Role::PythonExecution),
-    ("fileMention", Role::FileMention),
-    ("custom", Role::Custom),
-    ("hookMessage", Role::HookMessage),
-    ("branchSummary", Role::BranchSummary),
-    ("compactionSummary", Role::CompactionSummary),
-];
 
 impl Role {
     /// The role that a message names.
     pub fn of(name: &str) -> Role {
-        ROLES.iter().find(|(known, _)| *known == name).map_or(Role::Unknown, |(_, role)| *role)
+        Role::of_bytes(name.as_bytes())
     }
 
-    /// The name in the file, if it is one of those known.
-    pub fn name(self) -> Option<&'static str> {
-        ROLES.iter().find(|(_, role)| *role == self).map(|(name, _)| *name)
+    pub(crate) fn of_bytes(name: &[u8]) -> Role {
+        Role::known(name).unwrap_or(Role::Unknown)
     }
 }
 
@@ -156,11 +144,11 @@ mod tests {
 
     #[test]
     fn names_and_kinds_agree() {
-        for (name, kind) in KINDS {
-            assert_eq!((Kind::of(name), kind.name()), (kind, Some(name)));
+        for (name, kind) in Kind::NAMES {
+            assert_eq!((Kind::of(name), kind.name()), (*kind, Some(*name)));
         }
-        for (name, role) in ROLES {
-            assert_eq!((Role::of(name), role.name()), (role, Some(name)));
+        for (name, role) in Role::NAMES {
+            assert_eq!((Role::of(name), role.name()), (*role, Some(*name)));
         }
         assert_eq!(Kind::of("hologram"), Kind::Unknown);
         assert_eq!(Role::of(""), Role::Unknown);

@@ -9,6 +9,6 @@ pub(crate) mod header;
 mod payload;
 
 pub use header::Header;
-pub use id::EntryId;
+pub use id::{EntryId, stable_hash};
 pub use kind::{Kind, Role};
 pub use payload::{Entry, Message, ToolCall, Usage};

@@ -14,7 +14,11 @@ use memchr::memmem;
 /// assert_eq!(ramal_session::json::clean(br#""\ud83d!""#), r#""\ufffd!""#);
 /// ```
 pub fn clean(bytes: &[u8]) -> Cow<'_, str> {
-    let mut text = String::from_utf8_lossy(bytes);
+    // Nearly everything is UTF-8, and to see that is quicker than to look for what is not.
+    let mut text = match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    };
     let mut from = 0;
     while let Some(at) = next_surrogate(text.as_bytes(), from) {
         let bytes = text.as_bytes();

@@ -38,14 +38,24 @@ pub(crate) enum AtPath {
 impl FileLog {
     /// Opens the file at `path` for reading. Symbolic links are followed.
     pub(crate) fn open(path: &Path) -> io::Result<FileLog> {
-        let file = File::open(path)?;
-        FileLog::from_file(path.to_owned(), file)
+        let mut options = OpenOptions::new();
+        options.read(true);
+        // A named pipe would be waited for until somebody writes to it.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(
+            &mut options,
+            rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
+        );
+        FileLog::from_file(path.to_owned(), options.open(path)?)
     }
 
     pub(crate) fn from_file(path: PathBuf, file: File) -> io::Result<FileLog> {
         let metadata = file.metadata()?;
         if metadata.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
         }
         let identity = identity(&metadata);
         Ok(FileLog { path, file, writer: None, identity })
@@ -108,6 +118,11 @@ impl FileLog {
             self.writer = Some(writer);
         }
         Ok(self.writer.as_ref())
+    }
+
+    /// The descriptor to append through, if one was opened: the lock is on it then.
+    pub(crate) fn opened_writer(&self) -> Option<&File> {
+        self.writer.as_ref()
     }
 
     /// The descriptor that can be locked: that for appending, or that for reading.

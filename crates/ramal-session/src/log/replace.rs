@@ -43,11 +43,24 @@ impl Draft {
         Ok(file)
     }
 
-    /// Puts the file at `path` in place of what stands there, with the mode that the user had set.
+    /// Gives the file the mode that the user had set on the one it stands for.
+    pub(crate) fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
+        self.file.as_file().set_permissions(permissions)
+    }
+
+    /// Puts the file at `path` in place of what stands there, whose bytes are kept under another name.
+    ///
+    /// # Errors
+    /// If it could not be done; what stands there stays, and no other name is left behind.
     pub(crate) fn replace(self, path: &Path, permissions: Permissions) -> io::Result<File> {
-        self.file.as_file().set_permissions(permissions)?;
+        self.set_permissions(permissions)?;
+        // All that can fail for want of room comes before anything can be seen.
         self.file.as_file().sync_all()?;
-        let file = self.file.persist(path).map_err(|error| error.error)?;
+        let backup = keep_backup(path, crate::entry::time::now())?;
+        let file = self.file.persist(path).map_err(|error| {
+            let _ = std::fs::remove_file(&backup);
+            error.error
+        })?;
         sync_folder(path);
         Ok(file)
     }
@@ -56,7 +69,7 @@ impl Draft {
 /// Keeps the bytes of `path` under another name beside it, which is answered.
 ///
 /// A hard link where the file system has such, a copy otherwise.
-pub(crate) fn keep_backup(path: &Path, now: i64) -> io::Result<PathBuf> {
+fn keep_backup(path: &Path, now: i64) -> io::Result<PathBuf> {
     let time = crate::entry::time::format(now).replace([':', '.'], "-");
     for attempt in 0.. {
         let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -77,9 +90,18 @@ pub(crate) fn keep_backup(path: &Path, now: i64) -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// The file that `path` names when its symbolic links are followed.
+/// The file that `path` names when its symbolic links are followed, whether it is there or not.
 pub(crate) fn real_path(path: &Path) -> PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    if let Ok(real) = std::fs::canonicalize(path) {
+        return real;
+    }
+    // A link to nothing: the file belongs where the link points. The system follows 40 links, too.
+    let mut path = path.to_owned();
+    for _ in 0..40 {
+        let Ok(target) = std::fs::read_link(&path) else { break };
+        path = folder_of(&path).join(target);
+    }
+    path
 }
 
 pub(crate) fn folder_of(path: &Path) -> &Path {

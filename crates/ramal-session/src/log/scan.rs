@@ -87,14 +87,14 @@ pub(crate) struct Scanned {
     pub(crate) lines: u64,
 }
 
-/// Reads the lines from `from`, where a line begins, to `len`, and gives each that is not blank to
-/// `sink` in the order of the log. A line number is counted from `lines_before`.
+/// Reads the lines from `from`, where a line begins, to `len`, and gives those that are not blank to
+/// `sink`, some at a time, in the order of the log. Line numbers are counted from `lines_before`.
 pub(crate) fn scan(
     log: &Log,
     from: u64,
     len: u64,
     lines_before: u64,
-    sink: &mut dyn FnMut(Line),
+    sink: &mut dyn FnMut(&mut Vec<Line>),
 ) -> io::Result<Scanned> {
     scan_with(log, from, len, lines_before, &mut Vec::new(), sink)
 }
@@ -106,7 +106,7 @@ pub(crate) fn scan_with(
     len: u64,
     lines_before: u64,
     buffer: &mut Vec<u8>,
-    sink: &mut dyn FnMut(Line),
+    sink: &mut dyn FnMut(&mut Vec<Line>),
 ) -> io::Result<Scanned> {
     // Asking how many threads there may be costs more than reading a small log.
     let threads = match len.saturating_sub(from) {
@@ -114,25 +114,24 @@ pub(crate) fn scan_with(
         _ => std::thread::available_parallelism().map_or(1, |n| n.get().min(4)) as u64,
     };
     if threads < 2 {
-        let mut scanned = Block::default();
-        scan_block(
-            log,
-            from,
-            len,
-            len,
-            true,
-            buffer,
-            &mut |line| sink(shift(line, lines_before)),
-            &mut scanned,
-        )?;
-        return Ok(Scanned { settled: scanned.settled.max(from), end: len, lines: scanned.lines });
+        let block = Block { lines: lines_before, settled: from };
+        let mut batch = Batch { lines: Vec::new(), block };
+        // In steps of a block, so that few lines are held at once.
+        let (mut at, mut at_line) = (from, true);
+        while at < len {
+            let until = (at + BLOCK).min(len);
+            scan_block(log, at, until, len, at_line, buffer, &mut batch)?;
+            sink(&mut batch.lines);
+            batch.lines.clear();
+            (at, at_line) = (until, false);
+        }
+        return Ok(Scanned {
+            settled: batch.block.settled,
+            end: len,
+            lines: batch.block.lines - lines_before,
+        });
     }
     scan_parallel(log, from, len, lines_before, threads, sink)
-}
-
-fn shift(mut line: Line, by: u64) -> Line {
-    line.number += by;
-    line
 }
 
 /// What is known after a block.
@@ -179,7 +178,7 @@ fn scan_parallel(
     len: u64,
     lines_before: u64,
     threads: u64,
-    sink: &mut dyn FnMut(Line),
+    sink: &mut dyn FnMut(&mut Vec<Line>),
 ) -> io::Result<Scanned> {
     let blocks = (len - from).div_ceil(BLOCK);
     let next = AtomicU64::new(0);
@@ -198,11 +197,8 @@ fn scan_parallel(
                     }
                     let start = from + number * BLOCK;
                     let mut batch = Batch::default();
-                    let Batch { lines, block } = &mut batch;
                     let until = (start + BLOCK).min(len);
-                    let mut push = |line| lines.push(line);
-                    let result =
-                        scan_block(log, start, until, len, number == 0, &mut buffer, &mut push, block);
+                    let result = scan_block(log, start, until, len, number == 0, &mut buffer, &mut batch);
                     if send.send((number, result.map(|()| batch))).is_err() {
                         return;
                     }
@@ -223,7 +219,7 @@ fn in_order(
     from: u64,
     len: u64,
     lines_before: u64,
-    sink: &mut dyn FnMut(Line),
+    sink: &mut dyn FnMut(&mut Vec<Line>),
 ) -> io::Result<Scanned> {
     let mut scanned = Scanned { settled: from, end: len, lines: 0 };
     let mut early = BTreeMap::new();
@@ -235,10 +231,10 @@ fn in_order(
             early.insert(number, batch?);
             continue;
         };
-        let Batch { lines, block } = batch;
-        for line in lines {
-            sink(shift(line, lines_before + scanned.lines));
-        }
+        let Batch { mut lines, block } = batch;
+        let before = lines_before + scanned.lines;
+        lines.iter_mut().for_each(|line| line.number += before);
+        sink(&mut lines);
         scanned.lines += block.lines;
         scanned.settled = scanned.settled.max(block.settled);
         wanted += 1;
@@ -248,7 +244,6 @@ fn in_order(
 }
 
 /// Reads the lines that begin in `from..until`. `at_line` says that one begins at `from`.
-#[expect(clippy::too_many_arguments, reason = "one loop, called from two places just above")]
 fn scan_block(
     log: &Log,
     from: u64,
@@ -256,10 +251,14 @@ fn scan_block(
     len: u64,
     at_line: bool,
     buffer: &mut Vec<u8>,
-    sink: &mut dyn FnMut(Line),
-    block: &mut Block,
+    batch: &mut Batch,
 ) -> io::Result<()> {
-    buffer.resize(BUFFER, 0);
+    let Batch { lines, block } = batch;
+    // A short log needs no more than it is long.
+    let size = usize::try_from(len - from + 1).unwrap_or(BUFFER).min(BUFFER);
+    if buffer.len() < size {
+        buffer.resize(size, 0);
+    }
     let mut at = from;
     if !at_line {
         match find_newline(log, from - 1, until, buffer)? {
@@ -268,7 +267,7 @@ fn scan_block(
         }
     }
     while at < until {
-        let wanted = usize::try_from(len - at).unwrap_or(BUFFER).min(BUFFER);
+        let wanted = usize::try_from(len - at).unwrap_or(BUFFER).min(buffer.len());
         let count = log.read_at(at, &mut buffer[..wanted])?;
         let filled = &buffer[..count];
         let mut begin = 0;
@@ -277,7 +276,7 @@ fn scan_block(
         {
             let line = &filled[begin..begin + length];
             block.lines += 1;
-            emit(at + begin as u64, line, true, block.lines, sink);
+            emit(at + begin as u64, line, true, block.lines, lines);
             begin += length + 1;
         }
         at += begin as u64;
@@ -292,10 +291,10 @@ fn scan_block(
         }
         if at + (count - begin) as u64 >= len || count < wanted {
             // The last line has no newline.
-            emit(at, &filled[begin..], false, block.lines + 1, sink);
+            emit(at, &filled[begin..], false, block.lines + 1, lines);
             return Ok(());
         }
-        at = long_line(log, at, len, buffer, sink, block)?;
+        at = long_line(log, at, len, buffer, lines, block)?;
     }
     Ok(())
 }
@@ -325,11 +324,15 @@ fn long_line(
     offset: u64,
     len: u64,
     buffer: &mut [u8],
-    sink: &mut dyn FnMut(Line),
+    lines: &mut Vec<Line>,
     block: &mut Block,
 ) -> io::Result<u64> {
     let first = usize::try_from(len - offset).unwrap_or(buffer.len()).min(buffer.len());
     let first = log.read_at(offset, &mut buffer[..first])?;
+    if first == 0 {
+        // Cut short since the last look: there is no such line any more.
+        return Ok(len);
+    }
     let skip = mark(offset, &buffer[..first]);
     let head = envelope::read(&buffer[skip..first]);
     let mut balance = match &head {
@@ -370,7 +373,7 @@ fn long_line(
     };
     block.lines += u64::from(ended);
     let number = block.lines + u64::from(!ended);
-    sink(Line { offset: begin, len: end - begin, number, what });
+    lines.push(Line { offset: begin, len: end - begin, number, what });
     if ended {
         block.settled = at + 1;
     }
@@ -382,7 +385,7 @@ fn mark(offset: u64, line: &[u8]) -> usize {
     if offset == 0 && line.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
 }
 
-fn emit(offset: u64, line: &[u8], ended: bool, number: u64, sink: &mut dyn FnMut(Line)) {
+fn emit(offset: u64, line: &[u8], ended: bool, number: u64, lines: &mut Vec<Line>) {
     let skip = mark(offset, line);
     let line = &line[skip..];
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -393,7 +396,7 @@ fn emit(offset: u64, line: &[u8], ended: bool, number: u64, sink: &mut dyn FnMut
         What::Damaged(Flaw::NotWhole) if !ended => What::Damaged(Flaw::Torn),
         what => what,
     };
-    sink(Line { offset: offset + skip as u64, len: line.len() as u64, number, what });
+    lines.push(Line { offset: offset + skip as u64, len: line.len() as u64, number, what });
 }
 
 /// What one line is. Its brackets are followed to the end, whatever its head says.
@@ -426,6 +429,10 @@ fn details(kind: Kind, line: &[u8]) -> Details {
             .map(|text| text.into_owned().into_boxed_str())
             .filter(|text| !text.is_empty())
     };
+    // White space around a name is no part of it, and nothing else clears it.
+    let name = |key| {
+        json::get_str(line, key).map(|name| name.trim().into()).filter(|name: &Box<str>| !name.is_empty())
+    };
     match kind {
         Kind::Label => Details::Label {
             target: json::get_str(line, "targetId").and_then(|id| IdKey::of(id.as_bytes())),
@@ -440,9 +447,9 @@ fn details(kind: Kind, line: &[u8]) -> Details {
                 None => LeafTarget::Unreadable,
             },
         },
-        Kind::SessionInfo => Details::Name { name: text("name"), by_user: true },
+        Kind::SessionInfo => Details::Name { name: name("name"), by_user: true },
         _ => Details::Name {
-            name: text("title"),
+            name: name("title"),
             by_user: json::get_str(line, "source").as_deref() == Some("user"),
         },
     }

@@ -236,7 +236,8 @@ impl SessionManager {
                 }
                 Err(source) => return Err(self.io_error(source)),
             };
-            let result = self.append_locked(entry, locked);
+            self.has_locks = locked == Locking::Locked;
+            let result = self.append_locked(entry);
             if let Log::File(log) = &self.log {
                 lock::unlock(log.lockable());
             }
@@ -248,7 +249,7 @@ impl SessionManager {
     }
 
     /// With the lock held. None says that the log is another file now and all begins anew.
-    fn append_locked(&mut self, entry: &NewEntry, _locked: Locking) -> Result<Option<u32>, AppendError> {
+    fn append_locked(&mut self, entry: &NewEntry) -> Result<Option<u32>, AppendError> {
         let Log::File(log) = &self.log else { return Ok(None) };
         let len = match log.at_path().map_err(|source| self.io_error(source))? {
             AtPath::Same(len) => len,
@@ -264,10 +265,11 @@ impl SessionManager {
             self.migrate_file()?;
             return Ok(None);
         }
-        self.write_line(entry).map(Some)
+        self.write_line(entry)
     }
 
-    fn write_line(&mut self, entry: &NewEntry) -> Result<u32, AppendError> {
+    /// Writes the line. None says that it has to be tried again.
+    fn write_line(&mut self, entry: &NewEntry) -> Result<Option<u32>, AppendError> {
         let line = self.line_of(entry).map_err(|source| self.io_error(source))?;
         let lead = usize::from(self.tail_is_open());
         let mut bytes = Vec::with_capacity(line.len() + 2);
@@ -277,17 +279,13 @@ impl SessionManager {
         bytes.extend_from_slice(&line);
         bytes.push(b'\n');
         let expected = self.read.end;
-        let Log::File(log) = &mut self.log else {
+        let Log::File(log) = &self.log else {
             return Err(AppendError::BadEntry { why: "the session has no file" });
         };
-        let written = match log.writer() {
-            Ok(Some(writer)) => file::append(writer, &bytes),
-            Ok(None) => {
-                return Err(AppendError::Replaced { path: self.path_for_errors(), with: "another file" });
-            }
-            Err(error) => Err(error),
-        };
-        let written = written.map_err(|source| self.io_error(source))?;
+        // Without a writer the lock is on the other descriptor: the path named another file a moment
+        // ago. The next turn opens one and locks that.
+        let Some(writer) = log.opened_writer() else { return Ok(None) };
+        let written = file::append(writer, &bytes).map_err(|source| self.io_error(source))?;
         // All but the newline is enough: the next append puts it there.
         if written.count < bytes.len() - 1 {
             let error = written.error.unwrap_or_else(|| io::ErrorKind::WriteZero.into());
@@ -298,30 +296,30 @@ impl SessionManager {
             _ => Durability::WithTheSystem,
         };
         let start = written.end - written.count as u64;
+        if start < expected {
+            // Somebody who does not lock cut the file short just before: where things stand is unknown.
+            self.read_anew(None).map_err(|source| self.io_error(source))?;
+            return Ok(self.own_line_at(start + lead as u64));
+        }
         if start > expected {
-            // Somebody who does not lock wrote in between: those bytes come first.
+            // Somebody who does not lock wrote in between: those bytes come first. If they were half a
+            // line, ours was written into it and is damaged with it; then once more, behind that.
             self.catch_up(written.end)?;
-            return self.own_line_at(start + lead as u64);
+            return Ok(self.own_line_at(start + lead as u64));
         }
         if lead == 1 {
             self.read.lines += 1;
             self.read.settled = expected + 1;
         }
         let after_lead = (written.count - lead) as u64;
-        self.take_in_own(expected + lead as u64, &line, after_lead)
+        self.take_in_own(expected + lead as u64, &line, after_lead).map(Some)
     }
 
     /// The node of the line at `offset`, which was just read back.
-    fn own_line_at(&self, offset: u64) -> Result<u32, AppendError> {
+    fn own_line_at(&self, offset: u64) -> Option<u32> {
         let nodes = &self.tree.nodes;
         let at = nodes.partition_point(|node| node.offset() < offset);
-        match nodes.get(at) {
-            Some(node) if node.offset() == offset => Ok(at as u32),
-            _ => Err(self.io_error(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "another program wrote into the same line at the same time",
-            ))),
-        }
+        nodes.get(at).is_some_and(|node| node.offset() == offset).then_some(at as u32)
     }
 
     /// The path names another file: if that continues this session, go on there.
@@ -360,8 +358,14 @@ impl SessionManager {
     /// Takes another reading of this session in place of the present one.
     pub(super) fn go_on_in(&mut self, other: SessionManager, leaf: Option<u32>) {
         let session_dir = self.session_dir.take();
+        // Whoever put it there may not have forced it to disk.
+        let durability = match self.durability {
+            Durability::Unknown => Durability::Unknown,
+            _ => Durability::WithTheSystem,
+        };
         *self = other;
         self.session_dir = session_dir;
+        self.durability = durability;
         self.leaf = leaf;
     }
 

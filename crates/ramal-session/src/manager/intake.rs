@@ -16,6 +16,12 @@ use crate::tree::Tree;
 /// The header is looked for in so many lines that are not blank (contract, section 14).
 pub(crate) const HEADER_WITHIN: usize = 16;
 
+/// After so many entries the size of the whole log is guessed.
+const SAMPLE: usize = 4096;
+
+/// So many entries ahead the table of ids is asked for.
+const AHEAD: usize = 12;
+
 /// Takes the lines of a log in, in order.
 #[derive(Debug)]
 pub(super) struct Intake {
@@ -81,8 +87,26 @@ impl Intake {
         self.json_lines
     }
 
-    /// Takes in one line. An error in reading the log is kept until [`Intake::finish`].
-    pub(super) fn take(&mut self, log: &Log, line: Line) {
+    /// Takes in some lines. An error in reading the log is kept until [`Intake::finish`].
+    pub(super) fn take_all(&mut self, log: &Log, lines: &mut Vec<Line>) {
+        let id_of = |line: &Line| match &line.what {
+            What::Entry(envelope, _) => envelope.id,
+            _ => None,
+        };
+        // The table of ids is larger than the caches: its slots are asked for ahead of their use.
+        let mut ahead = lines.iter().filter_map(id_of).collect::<Vec<_>>().into_iter();
+        for id in ahead.by_ref().take(AHEAD) {
+            self.tree.will_need(id);
+        }
+        for line in lines.drain(..) {
+            if let Some(id) = ahead.next() {
+                self.tree.will_need(id);
+            }
+            self.take(log, line);
+        }
+    }
+
+    fn take(&mut self, log: &Log, line: Line) {
         self.blank = false;
         let Some(held) = &mut self.held else {
             self.settle(log, line);
@@ -128,11 +152,6 @@ impl Intake {
         };
         self.tree.hooks_are_custom = self.format.is_old();
         self.tree.ordinals = (self.format == Format::One).then(Vec::new);
-        if let Some(last) = held.last() {
-            // Room for as many lines as the first let one expect, with some to spare.
-            let average = (last.offset + last.len).div_ceil(held.len() as u64).max(64);
-            self.tree.reserve(usize::try_from(self.size / average).unwrap_or(0).min(1 << 26));
-        }
         let mut folded = Vec::new();
         let mut before_header = self.header.is_some();
         for line in held {
@@ -176,6 +195,12 @@ impl Intake {
             known || (envelope.id.is_some() && envelope.parent != ParentRef::Missing);
         self.mistaken |= self.format == Format::One && envelope.id.is_some();
         self.last = Last::Entry(line.offset);
+        if self.tree.len() == SAMPLE {
+            // Room for as many as the first let one expect: growing a large table step by step costs time.
+            let average = ((line.offset + line.len) / SAMPLE as u64).max(1);
+            let expected = usize::try_from(self.size / average).unwrap_or(0);
+            self.tree.reserve(expected + expected / 50);
+        }
         if let Err(error) = self.tree.add(log, &line, &envelope, details.map(|details| *details), ordinal) {
             self.error.get_or_insert(error);
         }

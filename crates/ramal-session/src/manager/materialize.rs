@@ -5,11 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Durability, NewEntry, Place, SessionManager};
-use crate::entry::time;
 use crate::error::AppendError;
 use crate::json::ObjectEdit;
 use crate::log::file::{self, AtPath, FileLog};
-use crate::log::replace::{Draft, keep_backup, real_path};
+use crate::log::replace::{Draft, real_path};
 use crate::log::{Log, lock, scan};
 use crate::migrate::{self, Format};
 
@@ -77,12 +76,16 @@ impl SessionManager {
         let lead: &[u8] = if self.tail_is_open() { b"\n" } else { b"" };
         let end = self.read.end;
         let write = || -> io::Result<FileLog> {
-            let mut draft = Draft::beside(&path)?;
+            let target = real_path(&path);
+            let mut draft = Draft::beside(&target)?;
+            if let Log::File(old) = &self.log {
+                draft.set_permissions(old.permissions()?)?;
+            }
             copy(&self.log, 0, end, |bytes| draft.write_all(bytes))?;
             for bytes in [lead, &line, b"\n"] {
                 draft.write_all(bytes)?;
             }
-            let file = draft.place_new(&path)?;
+            let file = draft.place_new(&target)?;
             FileLog::from_file(path.clone(), file)
         };
         match write() {
@@ -114,16 +117,13 @@ impl SessionManager {
         self.write_migrated(&mut |bytes| draft.write_all(bytes))?;
         // Whoever opens the new file waits until the late lines are in it, too.
         lock::lock(draft.file())?;
-        keep_backup(target, time::now())?;
         let file = draft.replace(target, permissions)?;
         let new = FileLog::from_file(self.path_for_errors(), file)?;
         self.carry_over_late_lines(&new)?;
-        let leaf = self.leaf.map(|leaf| self.entry_id(leaf)).transpose()?;
         // Opened again, since the descriptor of the draft cannot append; the lock on it goes with it.
         let file = FileLog::open(new.path())?;
         drop(new);
         self.read_anew(Some(file))?;
-        self.leaf = leaf.and_then(|id| self.tree.find(&id));
         self.durability = Durability::OnDisk;
         Ok(())
     }
@@ -136,20 +136,31 @@ impl SessionManager {
             return Ok(());
         }
         let known = self.tree.len();
+        let half_a_line = self.tail_is_open();
         self.catch_up(late).map_err(io::Error::other)?;
         let mut writer = std::fs::OpenOptions::new().append(true).open(new.path())?;
-        for number in known..self.tree.len() {
-            let mut line = self.line(number as u32)?;
-            line.push(b'\n');
-            io::Write::write_all(&mut writer, &line)?;
+        let mut write = |bytes: &[u8]| io::Write::write_all(&mut writer, bytes);
+        // Half a line that became whole meanwhile is written again as a whole, behind its half.
+        if half_a_line && (known..self.tree.len()).any(|number| self.tree.nodes[number].offset() < before) {
+            write(b"\n")?;
         }
+        self.write_migrated_from(known as u32, before, &mut write)?;
         writer.sync_all()
     }
 
     /// The whole log as version 3 has it, in pieces. What is no entry stays byte for byte.
     pub(crate) fn write_migrated(&self, out: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let mut at = 0;
-        for number in 0..self.tree.len() as u32 {
+        self.write_migrated_from(0, 0, out)
+    }
+
+    /// The log from the entry `first` and the offset `at` on.
+    fn write_migrated_from(
+        &self,
+        first: u32,
+        mut at: u64,
+        out: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        for number in first..self.tree.len() as u32 {
             let node = self.tree.node(number);
             self.copy_between(at, node.offset(), out)?;
             out(&self.line(number)?)?;
@@ -166,6 +177,9 @@ impl SessionManager {
         to: u64,
         out: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
+        if from >= to {
+            return Ok(());
+        }
         let header = self.header_at.filter(|at| (from..to).contains(at) && self.format.is_old());
         if header.is_none() && (self.tree.repeats == 0 || !self.is_format(&Format::Two)) {
             return copy(&self.log, from, to, out);
@@ -211,11 +225,12 @@ pub(crate) fn copy(
 
 /// Writes a file where none may stand.
 fn place_new(path: &Path, parts: &[&[u8]]) -> io::Result<FileLog> {
-    let mut draft = Draft::beside(path)?;
+    let target = real_path(path);
+    let mut draft = Draft::beside(&target)?;
     for part in parts {
         draft.write_all(part)?;
     }
-    let file = draft.place_new(path)?;
+    let file = draft.place_new(&target)?;
     FileLog::from_file(path.into(), file)
 }
 
@@ -230,14 +245,18 @@ fn fill_empty(path: &Path, content: &[u8], rest: &[u8]) -> io::Result<FileLog> {
         let mut now = vec![0; content.len()];
         log.read_at(0, &mut now)? == content.len() && now == content
     };
-    let result = match log.writer()? {
-        Some(writer) if unchanged => file::append(writer, rest),
-        _ => Err(io::ErrorKind::AlreadyExists.into()),
+    // The lock ends with the descriptor where something fails.
+    let Some(writer) = log.opened_writer().filter(|_| unchanged) else {
+        return Err(io::ErrorKind::AlreadyExists.into());
     };
-    lock::unlock(log.lockable());
-    let written = result?;
+    let written = file::append(writer, rest)?;
     if written.count < rest.len() {
+        // Half a header would be no session any more. What was just written goes, and nothing else.
+        if written.count > 0 && log.len()? == written.end {
+            writer.set_len(written.end - written.count as u64)?;
+        }
         return Err(written.error.unwrap_or_else(|| io::ErrorKind::WriteZero.into()));
     }
+    lock::unlock(log.lockable());
     Ok(log)
 }

@@ -21,7 +21,7 @@ pub use moves::{Moved, NavigateError};
 pub use queries::{At, EntryRef, Irregular};
 
 use crate::check::Damage;
-use crate::entry::Header;
+use crate::entry::{Header, stable_hash};
 use crate::error::ReadOnly;
 use crate::log::Log;
 use crate::migrate::Format;
@@ -59,6 +59,8 @@ pub struct SessionManager {
     /// Where the line of the header stands; none if it is not in the log.
     header_at: Option<u64>,
     durability: Durability,
+    /// False once the file system was found to have no locks.
+    has_locks: bool,
 }
 
 /// Where a session's bytes belong.
@@ -90,6 +92,8 @@ struct ReadUpTo {
     tail_is_entry: bool,
     /// The line without newline counts as damaged.
     tail_is_damaged: bool,
+    /// Reading failed halfway: the tree holds lines that lie behind `end`.
+    broken: bool,
 }
 
 /// Damaged lines: all counted, the first of them kept.
@@ -98,6 +102,9 @@ struct DamageFound {
     count: u64,
     first: Vec<Damage>,
 }
+
+/// How much of the log's end goes into its fingerprint.
+const FINGERPRINT_BYTES: u64 = 4096;
 
 /// Damaged lines that are kept; more are only counted.
 const DAMAGE_KEPT: usize = 1000;
@@ -192,6 +199,12 @@ impl SessionManager {
         self.durability
     }
 
+    /// False if the file system was found to have no locks: then each entry is one write at the end of
+    /// the file, and no more than that keeps several writers apart.
+    pub fn has_locks(&self) -> bool {
+        self.has_locks
+    }
+
     /// The name to show for the session (contract, section 14, "Names").
     pub fn get_session_name(&self) -> Option<String> {
         self.tree.names.shown(&self.header.title)
@@ -210,6 +223,21 @@ impl SessionManager {
     /// The damaged lines, up to the first thousand.
     pub fn damage(&self) -> &[Damage] {
         &self.damage.first
+    }
+
+    /// How many bytes of the log have been read, and a hash of the last of them (up to 4 KB) that is
+    /// the same in every process: what else is remembered about this log holds as long as both do
+    /// (contract, section 1). None for a session that has no file.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn log_fingerprint(&self) -> std::io::Result<Option<(u64, u64)>> {
+        if self.place != Place::File {
+            return Ok(None);
+        }
+        let count = self.read.end.min(FINGERPRINT_BYTES);
+        let tail = self.log.read(self.read.end - count, count)?;
+        Ok(Some((self.read.end, stable_hash(&[&tail]))))
     }
 
     /// How many lines repeat an entry word for word; each counts as one entry with it.

@@ -63,6 +63,8 @@ impl SessionManager {
     /// # Errors
     /// As for [`SessionManager::open`].
     pub fn open_in(path: &Path, session_dir: Option<&Path>, cwd: &Path) -> Result<SessionManager, OpenError> {
+        // A session stays where it is when the program goes to another directory.
+        let path = &std::path::absolute(path).unwrap_or_else(|_| path.into());
         let mut session = match FileLog::open(path) {
             Ok(file) => SessionManager::read(Log::File(file), path, cwd)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => SessionManager::new_at(path, None, cwd),
@@ -90,6 +92,18 @@ impl SessionManager {
         }
     }
 
+    /// Goes over to a new session beside this one, or in memory as this one, for the same working
+    /// directory. `parent_session` names where it comes from.
+    ///
+    /// # Errors
+    /// If no name can be made for its file; the session is as it was.
+    pub fn start_new(&mut self, parent_session: Option<&str>) -> Result<(), OpenError> {
+        let header = Header::new(new_session_id(), time::now(), self.get_cwd(), parent_session);
+        let fresh = self.planned_beside(header)?;
+        self.replace_with(fresh);
+        Ok(())
+    }
+
     /// A session with nothing but a header, in memory.
     pub(crate) fn blank(header: Header) -> SessionManager {
         let mut bytes = header.json().as_bytes().to_vec();
@@ -107,6 +121,7 @@ impl SessionManager {
             damage: DamageFound::default(),
             header_at: Some(0),
             durability: Durability::OnDisk,
+            has_locks: true,
         }
     }
 
@@ -196,40 +211,82 @@ impl SessionManager {
         cwd: &Path,
         buffer: &mut Vec<u8>,
     ) -> Result<SessionManager, OpenError> {
-        let io_error = |source| OpenError::Io { path: path.into(), source };
-        let len = log.len().map_err(io_error)?;
-        let (mut intake, mut scanned) = take_in(&log, len, false, buffer).map_err(io_error)?;
-        if intake.mistaken {
-            (intake, scanned) = take_in(&log, len, true, buffer).map_err(io_error)?;
-        }
-        if intake.blank {
-            let content = log.read(0, len).map_err(io_error)?;
-            return Ok(SessionManager::new_at(path, Some(&content), cwd));
-        }
-        if intake.header.is_none() {
-            if let Some(version) = intake.other_format {
-                return Err(OpenError::UnknownFormat { path: path.into(), version });
-            }
-            if !intake.looks_like_a_session {
-                return Err(OpenError::NotASession { path: path.into() });
+        match index(&log, path, buffer)? {
+            Indexed::Blank(content) => Ok(SessionManager::new_at(path, Some(&content), cwd)),
+            Indexed::Session(index) => {
+                let mut session = SessionManager::blank(index.header.clone());
+                session.log = log;
+                session.place = Place::File;
+                session.take_index(*index);
+                Ok(session)
             }
         }
-        let header = intake.header.take().unwrap_or_else(|| Header::made_up(new_session_id()));
-        let leaf = intake.tree.leaf_after_opening();
-        Ok(SessionManager {
-            read: ReadUpTo::after(scanned, intake.last, intake.json_lines()),
-            log,
-            tree: intake.tree,
-            header,
-            format: intake.format,
-            leaf,
-            place: Place::File,
-            session_dir: None,
-            damage: intake.damage,
-            header_at: intake.header_at,
-            durability: Durability::OnDisk,
-        })
     }
+
+    /// Takes what was read of the log in place of what was known. One stands where the log says.
+    pub(super) fn take_index(&mut self, index: Index) {
+        let Index { tree, header, header_at, format, damage, read } = index;
+        self.leaf = tree.leaf_after_opening();
+        (self.tree, self.header, self.header_at, self.format) = (tree, header, header_at, format);
+        (self.damage, self.read) = (damage, read);
+    }
+}
+
+/// What one pass over a log found.
+pub(super) enum Indexed {
+    /// Nothing but white space, or a byte-order mark: these bytes.
+    Blank(Vec<u8>),
+    Session(Box<Index>),
+}
+
+/// All that is known of a log besides its bytes.
+pub(super) struct Index {
+    tree: Tree,
+    header: Header,
+    header_at: Option<u64>,
+    format: Format,
+    damage: DamageFound,
+    read: ReadUpTo,
+}
+
+impl Index {
+    /// The node of an entry that was read.
+    pub(super) fn find(&self, id: &str) -> Option<u32> {
+        self.tree.find(id)
+    }
+}
+
+/// Reads a log in one pass.
+pub(super) fn index(log: &Log, path: &Path, buffer: &mut Vec<u8>) -> Result<Indexed, OpenError> {
+    let io_error = |source| OpenError::Io { path: path.into(), source };
+    let len = log.len().map_err(io_error)?;
+    let (mut intake, mut scanned) = take_in(log, len, false, buffer).map_err(io_error)?;
+    if intake.mistaken {
+        (intake, scanned) = take_in(log, len, true, buffer).map_err(io_error)?;
+    }
+    if intake.blank {
+        return Ok(Indexed::Blank(log.read(0, len).map_err(io_error)?));
+    }
+    if intake.header.is_none() {
+        if let Some(version) = intake.other_format {
+            return Err(OpenError::UnknownFormat { path: path.into(), version });
+        }
+        if !intake.looks_like_a_session {
+            return Err(OpenError::NotASession { path: path.into() });
+        }
+    }
+    let mut header = intake.header.take().unwrap_or_else(|| Header::made_up(new_session_id()));
+    if intake.format.is_old() {
+        header.migrate();
+    }
+    Ok(Indexed::Session(Box::new(Index {
+        header,
+        read: ReadUpTo::after(scanned, intake.last, intake.json_lines()),
+        tree: intake.tree,
+        header_at: intake.header_at,
+        format: intake.format,
+        damage: intake.damage,
+    })))
 }
 
 fn take_in(
@@ -239,7 +296,7 @@ fn take_in(
     buffer: &mut Vec<u8>,
 ) -> io::Result<(Intake, scan::Scanned)> {
     let mut intake = Intake::new(len, force_three);
-    let scanned = scan::scan_with(log, 0, len, 0, buffer, &mut |line| intake.take(log, line))?;
+    let scanned = scan::scan_with(log, 0, len, 0, buffer, &mut |lines| intake.take_all(log, lines))?;
     intake.finish(log)?;
     Ok((intake, scanned))
 }
@@ -253,6 +310,7 @@ impl ReadUpTo {
             json_lines,
             tail_is_entry: matches!(last, Last::Entry(at) if at >= scanned.settled),
             tail_is_damaged: matches!(last, Last::Damaged(at) if at >= scanned.settled),
+            broken: false,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use super::intake::{Intake, Last};
+use super::open::{self, Indexed};
 use super::{Place, ReadUpTo, SessionManager};
 use crate::error::AppendError;
 use crate::log::file::FileLog;
@@ -31,6 +32,12 @@ impl SessionManager {
 
     /// Reads what stands between what was read and `len`.
     pub(super) fn catch_up(&mut self, len: u64) -> Result<bool, AppendError> {
+        if self.read.broken {
+            self.read_anew(None).map_err(|source| self.io_error(source))?;
+            if len <= self.read.end {
+                return Ok(true);
+            }
+        }
         if len < self.read.end {
             return Err(AppendError::CutShort { path: self.path_for_errors(), had: self.read.end, has: len });
         }
@@ -72,13 +79,21 @@ impl SessionManager {
         let damage = std::mem::take(&mut self.damage);
         let mut intake = Intake::resume(tree, self.format.clone(), damage, read.json_lines);
         let log = &self.log;
-        let scanned = scan::scan(log, read.settled, len, read.lines, &mut |line| intake.take(log, line));
+        let scanned =
+            scan::scan(log, read.settled, len, read.lines, &mut |lines| intake.take_all(log, lines));
         let finished = intake.finish(log);
         let json_lines = intake.json_lines();
         let (last, mistaken) = (intake.last, intake.mistaken);
         self.tree = intake.tree;
         self.damage = intake.damage;
-        let mut scanned = scanned.and_then(|scanned| finished.map(|()| scanned))?;
+        let mut scanned = match scanned.and_then(|scanned| finished.map(|()| scanned)) {
+            Ok(scanned) => scanned,
+            Err(error) => {
+                // Some of the lines are in the tree already, and would come in twice.
+                self.read.broken = true;
+                return Err(error);
+            }
+        };
         scanned.lines += read.lines;
         self.read = ReadUpTo::after(scanned, last, json_lines);
         if mistaken {
@@ -87,22 +102,37 @@ impl SessionManager {
         Ok(())
     }
 
-    /// Reads the whole log again, that of `file` if one is given, and stands where one stood.
+    /// Reads the whole log again, that of `file` if one is given, and stands where one stood: at the
+    /// same entry, or at the nearest above it that is still there.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not this session any more; all is as it was then.
     pub(super) fn read_anew(&mut self, file: Option<FileLog>) -> io::Result<()> {
-        let leaf = self.leaf.map(|leaf| self.entry_id(leaf)).transpose()?;
         let path = self.path_for_errors();
-        let log = match file {
-            Some(file) => Log::File(file),
-            None => std::mem::replace(&mut self.log, Log::Memory(Vec::new())),
+        let log = file.map(Log::File);
+        let index = match open::index(log.as_ref().unwrap_or(&self.log), &path, &mut Vec::new())
+            .map_err(io::Error::other)?
+        {
+            Indexed::Session(index) => index,
+            Indexed::Blank(_) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::UnexpectedEof,
+                    "the file was emptied while it was open",
+                ));
+            }
         };
-        let fresh = SessionManager::read(log, &path, std::path::Path::new(self.header.cwd()))
-            .map_err(io::Error::other)?;
-        let session_dir = self.session_dir.take();
-        let durability = self.durability;
-        *self = fresh;
-        self.session_dir = session_dir;
-        self.durability = durability;
-        self.leaf = leaf.and_then(|id| self.tree.find(&id));
+        let mut leaf = None;
+        for number in self.leaf.into_iter().flat_map(|leaf| self.tree.upwards(leaf)) {
+            leaf = index.find(&self.entry_id(number)?);
+            if leaf.is_some() {
+                break;
+            }
+        }
+        self.take_index(*index);
+        self.leaf = leaf;
+        if let Some(log) = log {
+            self.log = log;
+        }
         Ok(())
     }
 

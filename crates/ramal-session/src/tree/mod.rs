@@ -98,10 +98,15 @@ impl Tree {
         }
     }
 
-    /// Makes room for `more` entries.
-    pub(crate) fn reserve(&mut self, more: usize) {
-        self.ids.reserve(more);
-        self.nodes.reserve(more);
+    /// Makes room for `total` entries.
+    pub(crate) fn reserve(&mut self, total: usize) {
+        self.ids.reserve(total.saturating_sub(self.nodes.len()));
+        self.nodes.reserve(total.saturating_sub(self.nodes.len()));
+    }
+
+    /// An entry with this id will be added soon.
+    pub(crate) fn will_need(&self, id: IdKey) {
+        self.ids.prefetch(id);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -141,12 +146,10 @@ impl Tree {
         let node = Node::new(line.offset, line.len, id, envelope.kind, role, envelope.time, flags);
         self.nodes.push(node);
         match self.ids.insert(id, number, &self.nodes) {
-            Some(first) if !flags.has(Flags::NO_ID) => {
-                if self.is_repeat(log, first, number)? {
-                    self.nodes.pop();
-                    self.repeats += 1;
-                    return Ok(None);
-                }
+            Some(first) if !flags.has(Flags::NO_ID) && self.is_repeat(log, first, number)? => {
+                self.nodes.pop();
+                self.repeats += 1;
+                return Ok(None);
             }
             _ => {}
         }

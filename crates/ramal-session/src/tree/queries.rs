@@ -15,26 +15,19 @@ impl Tree {
                 continue;
             }
             if node.kind == Kind::Leaf {
-                match self.moves.get(&number) {
-                    Some(LeafTarget::Root) => leaf = None,
-                    Some(LeafTarget::Id(_)) => leaf = self.move_target(number).or(leaf),
-                    _ => {}
-                }
-            } else if node.kind.decides_leaf() || (leaf.is_some() && self.parent(number) == leaf) {
+                leaf = self.landing(number).unwrap_or(leaf);
+            } else if node.kind.decides_leaf() || (self.is_placed(number) && self.parent(number) == leaf) {
                 leaf = Some(number);
             }
         }
         leaf
     }
 
-    /// Where a `leaf` entry moved to, if that is an entry one can be at.
-    fn move_target(&self, number: u32) -> Option<u32> {
-        match self.moves.get(&number)? {
-            LeafTarget::Id(key) => {
-                self.resolve(*key, number).filter(|&to| to != number).and_then(|to| self.landing(to)?)
-            }
-            _ => None,
-        }
+    /// Whether an entry hangs where it says, if only before the first entry.
+    fn is_placed(&self, number: u32) -> bool {
+        let elsewhere = [Flags::ORPHAN, Flags::NO_PARENT, Flags::OWN_PARENT, Flags::CUT];
+        let flags = self.node(number).flags;
+        !elsewhere.into_iter().any(|flag| flags.has(flag))
     }
 
     /// Where one stands after moving to an entry: there, or where a `leaf` entry leads. The outer

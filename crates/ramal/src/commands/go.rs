@@ -9,7 +9,7 @@ use super::{Json, describe_leaf, print_text};
 use crate::cli::Globals;
 use crate::failure::{self, Status};
 use crate::output::json_line;
-use crate::resolve;
+use crate::{remembered, resolve};
 
 /// Move the leaf to an entry, and remember it
 ///
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
     let id = resolve::entry(&session, &args.entry)?;
     let old = session.get_leaf_id()?;
     let moved = session.navigate(&id, None)?;
-    let is_remembered = resolve::remember(&session, globals);
+    let is_remembered = remembered::remember(&session);
     let leaf = session.get_leaf_id()?;
     if args.json.json {
         let gone = Gone {

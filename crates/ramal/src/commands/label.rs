@@ -8,8 +8,8 @@ use super::Json;
 use crate::cli::Globals;
 use crate::failure::{self, Failure, Status};
 use crate::output::json_line;
-use crate::resolve;
 use crate::view::clean;
+use crate::{remembered, resolve};
 
 /// Give an entry a label, show its label, or remove it
 ///
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
             let text = Some(text.trim()).filter(|text| !text.is_empty());
             let id = session.append_label_change(&target, text)?;
             session.sync()?;
-            resolve::remember(&session, globals);
+            remembered::remember(&session);
             id
         }
     };

@@ -47,6 +47,9 @@ struct Row<'a> {
 /// Characters of a preview in JSON.
 pub(super) const PREVIEW: usize = 200;
 
+/// Where lines are shorter than this, times are left out.
+const NARROW: usize = 50;
+
 /// The most columns that labels may take of a line.
 const WIDEST_LABEL: usize = 32;
 
@@ -57,8 +60,10 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         active[entry.position()] = true;
     }
     let names = session.get_labels().filter_map(|entry| entry.label()).map(clean::name);
-    let label_columns = names.map(|name| width(&name)).max().unwrap_or(0).min(WIDEST_LABEL);
+    let label_columns = names.map(|name| width(&name)).max().unwrap_or(0);
     let (palette, columns) = (globals.palette(), globals.columns());
+    let label_columns = label_columns.min(columns / 3).min(WIDEST_LABEL);
+    let time_columns = if columns < NARROW { 0 } else { 12 };
     let (zone, now) = (human::local_zone(), jiff::Timestamp::now());
     let mut any = false;
     for handle in session.get_labels() {
@@ -84,11 +89,12 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         let when = set_at.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
         let when = when.map(|when| human::time(now, when, &zone)).unwrap_or_default();
         let id = clean::one_line(entry.id(), 8);
-        let room = columns.saturating_sub(2 + label_columns + 2 + 8 + 2 + 12 + 2);
+        let room = columns.saturating_sub(2 + label_columns + 2 + 8 + 2 + time_columns + 2);
         let brief = brief(&entry, room);
         let star = palette.paint(Role::Active, if is_active { "*" } else { " " }).to_string();
         let label = palette.paint(Role::Label, &pad(&clean::name(label), label_columns)).to_string();
-        let marks = palette.paint(Role::Dim, &format!("{}  {}", pad(&id, 8), pad(&when, 12))).to_string();
+        let marks =
+            palette.paint(Role::Dim, &format!("{}  {}", pad(&id, 8), pad(&when, time_columns))).to_string();
         let line = format!("{}  {}", brief.who, brief.text);
         writeln!(out, "{star} {label}  {marks}  {}", palette.paint(brief.role, &fit(&line, room)))?;
     }

@@ -2,13 +2,16 @@
 
 pub(crate) mod branch;
 pub(crate) mod completions;
+pub(crate) mod context;
 pub(crate) mod diff;
 pub(crate) mod go;
 pub(crate) mod label;
 pub(crate) mod labels;
 pub(crate) mod log;
+pub(crate) mod ls;
 pub(crate) mod man;
 mod notices;
+pub(crate) mod rpc;
 pub(crate) mod show;
 pub(crate) mod tree;
 

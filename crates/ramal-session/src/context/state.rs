@@ -1,0 +1,134 @@
+//! The settings on a path: for each kind, the last entry that says something.
+
+use std::collections::HashSet;
+
+use crate::entry::{Entry, Kind, Message};
+use crate::json::members;
+
+const DEFAULT_ROLE: &str = "default";
+
+/// Settings as far as a path has been walked.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) thinking_level: String,
+    pub(super) models: Vec<(String, String)>,
+    pub(super) mode: String,
+    pub(super) mode_data: Option<String>,
+    pub(super) service_tier: Option<String>,
+    pub(super) injected_rules: Vec<String>,
+    pub(super) selected_mcp_tools: Vec<String>,
+    pub(super) active_tools: Option<Vec<String>>,
+    /// The rules in `injected_rules`, to find them.
+    rules: HashSet<String>,
+}
+
+impl State {
+    /// What holds where nothing was set.
+    pub(super) fn new() -> State {
+        State {
+            thinking_level: "off".into(),
+            models: Vec::new(),
+            mode: "none".into(),
+            mode_data: None,
+            service_tier: None,
+            injected_rules: Vec::new(),
+            selected_mcp_tools: Vec::new(),
+            active_tools: None,
+            rules: HashSet::new(),
+        }
+    }
+
+    /// Whether entries of a kind set something.
+    pub(super) fn is_set_by(kind: Kind) -> bool {
+        matches!(
+            kind,
+            Kind::ModelChange
+                | Kind::ThinkingLevelChange
+                | Kind::ServiceTierChange
+                | Kind::ModeChange
+                | Kind::TtsrInjection
+                | Kind::McpToolSelection
+                | Kind::ActiveToolsChange
+        )
+    }
+
+    /// Takes in the next entry of the path. One that cannot be read sets nothing.
+    pub(super) fn take(&mut self, entry: &Entry) {
+        if entry.is_unreadable() {
+            return;
+        }
+        let value = |key| entry.get(key).filter(|&value| value != "null").map(str::to_owned);
+        match entry.kind() {
+            Kind::ThinkingLevelChange => {
+                self.thinking_level = text(entry, "thinkingLevel").unwrap_or_else(|| "off".into());
+            }
+            Kind::ModelChange => {
+                if let Some(model) = chosen_model(entry) {
+                    let role = text(entry, "role").unwrap_or_else(|| DEFAULT_ROLE.into());
+                    self.set_model(role, model);
+                }
+            }
+            Kind::ServiceTierChange => self.service_tier = value("serviceTier"),
+            Kind::ModeChange => {
+                self.mode = text(entry, "mode").unwrap_or_else(|| "none".into());
+                self.mode_data = value("data");
+            }
+            Kind::TtsrInjection => {
+                for rule in strings(entry, "injectedRules").unwrap_or_default() {
+                    if self.rules.insert(rule.clone()) {
+                        self.injected_rules.push(rule);
+                    }
+                }
+            }
+            Kind::McpToolSelection => {
+                self.selected_mcp_tools = strings(entry, "selectedToolNames").unwrap_or_default();
+            }
+            Kind::ActiveToolsChange => self.active_tools = strings(entry, "activeToolNames"),
+            _ => {}
+        }
+    }
+
+    fn set_model(&mut self, role: String, model: String) {
+        match self.models.iter_mut().find(|(known, _)| *known == role) {
+            Some((_, old)) => *old = model,
+            None => self.models.push((role, model)),
+        }
+    }
+
+    /// Whether an entry chose the model that answers, so that answers need not be asked for it.
+    pub(super) fn has_default_model(&self) -> bool {
+        self.models.iter().any(|(role, _)| role == DEFAULT_ROLE)
+    }
+
+    /// Takes the model that gave an answer as the default one; false if the answer does not name it.
+    pub(super) fn take_answer(&mut self, answer: Message<'_>) -> bool {
+        let named = |key| answer.get_str(key).filter(|text| !text.is_empty());
+        let (Some(provider), Some(model)) = (named("provider"), named("model")) else { return false };
+        self.models.insert(0, (DEFAULT_ROLE.into(), format!("{provider}/{model}")));
+        true
+    }
+}
+
+/// The model that a `model_change` names, in either dialect.
+fn chosen_model(entry: &Entry) -> Option<String> {
+    let model = text(entry, "model");
+    if let Some(model) = model.as_ref().filter(|model| model.contains('/')) {
+        return Some(model.clone());
+    }
+    match (text(entry, "provider"), text(entry, "modelId").or(model.clone())) {
+        (Some(provider), Some(id)) => Some(format!("{provider}/{id}")),
+        _ => model,
+    }
+}
+
+/// A member that is a string with something in it.
+fn text(entry: &Entry, key: &str) -> Option<String> {
+    entry.get_str(key).filter(|text| !text.is_empty()).map(|text| text.into_owned())
+}
+
+/// The strings of an array; none if it is no array.
+fn strings(entry: &Entry, key: &str) -> Option<Vec<String>> {
+    let array = entry.get(key).filter(|value| value.starts_with('['))?;
+    let items = members::items(array.as_bytes()).filter_map(members::as_str);
+    Some(items.map(|text| text.into_owned()).collect())
+}

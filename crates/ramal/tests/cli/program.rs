@@ -1,0 +1,125 @@
+//! The program as a whole: help, statuses, pipes.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use super::world::{World, sample};
+
+const COMMANDS: [&str; 13] = [
+    "go",
+    "label",
+    "labels",
+    "branch",
+    "clone",
+    "fork",
+    "diff",
+    "ls",
+    "check",
+    "rpc",
+    "completions",
+    "man",
+    "help",
+];
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    let world = World::new();
+    let all = world.run::<&str>([]).done().out;
+    for command in COMMANDS {
+        assert!(all.contains(&format!("\n  {command} ")), "{command} in {all}");
+        let help = world.run([command, "--help"]).done().out;
+        assert!(command == "help" || help.contains("Example"), "{help}");
+    }
+}
+
+#[test]
+fn wrong_use_is_status_2() {
+    let world = World::new();
+    for args in [
+        &["frobnicate"][..],
+        &["go"],
+        &["label", "leaf", "text", "--clear"],
+        &["completions", "cobol"],
+        &["ls", "--color", "sometimes"],
+        &["man", "frobnicate"],
+    ] {
+        world.run(args).failed(2, &["error:"]);
+    }
+}
+
+#[test]
+fn what_is_not_there_is_status_1() {
+    let world = World::new();
+    world.run(["labels"]).failed(1, &["error: no session of ", "/work", "hint: `ramal ls --all`"]);
+    world.run(["labels", "--session", "/no/such.jsonl"]).failed(1, &["/no/such.jsonl", "hint:"]);
+    world.run(["fork", "0199"]).failed(1, &["'0199'"]);
+    let junk = world.write("work/junk.jsonl", "not a session\n");
+    world.run(["labels", "--session", junk.to_str().unwrap()]).failed(1, &["junk.jsonl is no session"]);
+    assert!(!world.path("work/such.jsonl").exists());
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let world = World::new();
+    let long = "long ".repeat(100_000);
+    let text = super::world::session("s1", &world.path("work"), &[super::world::user(&long)]);
+    let path = world.write("work/s.jsonl", text);
+    let mut command = world.command();
+    command.args(["go", "root", "--session"]).arg(path).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert!(child.wait().unwrap().success(), "{err}");
+    assert!(!err.contains("error"), "{err}");
+}
+
+#[test]
+fn colours_when_asked_for_and_not_otherwise() {
+    let world = World::with_sample();
+    let coloured = |variables: &[(&str, &str)], args: &[&str]| {
+        let mut command = world.command();
+        command.envs(variables.iter().copied()).arg("labels").args(args);
+        String::from_utf8(command.output().unwrap().stdout).unwrap().contains("\x1b[")
+    };
+    assert!(coloured(&[], &["--color", "always"]));
+    assert!(coloured(&[("CLICOLOR_FORCE", "1")], &[]));
+    assert!(!coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], &[]));
+    assert!(!coloured(&[], &[]));
+    assert!(!coloured(&[("CLICOLOR_FORCE", "1")], &["--color=never"]));
+}
+
+#[test]
+fn completions_for_every_shell_and_manual_pages() {
+    let world = World::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = world.run(["completions", shell]).done().out;
+        assert!(script.contains("labels") && script.contains("session-dir"), "{shell}");
+    }
+    assert!(world.run(["man"]).done().out.contains(".TH ramal 1"));
+    for command in COMMANDS.iter().filter(|&&command| command != "help") {
+        let page = world.run(["man", command]).done().out;
+        assert!(page.contains(&format!(".TH ramal-{command} 1")), "{page}");
+    }
+}
+
+#[test]
+fn sessions_are_named_by_path_id_and_name() {
+    let world = World::with_sample();
+    let id = world.json(&["ls"])["sessionId"].as_str().unwrap().to_owned();
+    let file = sample("date-parser.jsonl");
+    for name in [&id[..], &id[..13], "week 53", "WEEK 53", &file] {
+        let labels = world.run(["labels", "--session", name]).done().out;
+        assert_eq!(labels.lines().count(), 3, "{name}: {labels}");
+    }
+    world.run(["labels", "--session", "wek 53"]).failed(1, &["did you mean week 53?"]);
+    world.run(["clone"]).done();
+    world.run(["labels", "--session", "week 53"]).failed(1, &["2 sessions", &id[..8]]);
+    // Elsewhere it is found, but not taken for the most recent one.
+    let mut command = world.command();
+    command.current_dir(world.path("other")).args(["labels", "--session", &id]);
+    assert!(command.output().unwrap().status.success());
+    let mut command = world.command();
+    command.current_dir(world.path("other")).arg("labels");
+    assert_eq!(command.output().unwrap().status.code(), Some(1));
+}
