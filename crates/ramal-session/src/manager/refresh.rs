@@ -137,7 +137,7 @@ impl SessionManager {
     }
 
     /// A tail that another program is just writing gets a moment to be finished.
-    pub(super) fn wait_for_tail(&mut self) -> Result<(), AppendError> {
+    pub(crate) fn wait_for_tail(&mut self) -> Result<(), AppendError> {
         let mut waited = Duration::ZERO;
         while self.read.end > self.read.settled && waited < WAIT_FOR_TAIL && self.tail_is_fresh() {
             let pause = Duration::from_millis(10);
