@@ -46,7 +46,11 @@ impl SessionManager {
             None => place_new(&path, &[bytes, more]),
             Some(len) => {
                 let rest = &bytes[usize::try_from(len).unwrap_or(bytes.len()).min(bytes.len())..];
-                fill_empty(&path, &bytes[..bytes.len() - rest.len()], &[rest, more].concat())
+                match fill_empty(&path, &bytes[..bytes.len() - rest.len()], &[rest, more].concat()) {
+                    // What had no content is gone: nothing stands there.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => place_new(&path, &[bytes, more]),
+                    filled => filled,
+                }
             }
         };
         match written {

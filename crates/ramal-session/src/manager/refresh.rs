@@ -58,7 +58,7 @@ impl SessionManager {
                 [b'\r', b'\n'] => Some(2),
                 _ => None,
             };
-            if let Some(bytes) = closed {
+            if let Some(bytes) = closed.filter(|_| !read.tail_is_damaged) {
                 // The line that had no newline has got it: what it was, it stays.
                 read.settled = read.end + bytes;
                 read.lines += 1;

@@ -2,6 +2,7 @@
 
 pub(crate) mod branch;
 pub(crate) mod completions;
+pub(crate) mod context;
 pub(crate) mod diff;
 pub(crate) mod go;
 pub(crate) mod label;
