@@ -17,7 +17,7 @@ use crate::error::{AppendError, OpenError};
 use crate::json::{self, ObjectEdit, quote};
 use crate::library;
 use crate::log::file::{AtPath, FileLog};
-use crate::log::replace::{Draft, keep_backup, real_path};
+use crate::log::replace::{Draft, real_path};
 use crate::log::scan::{self, What};
 use crate::log::{Log, lock};
 use crate::manager::{SessionManager, copy, new_session_id};
@@ -189,8 +189,7 @@ fn put_in_place(draft: Draft, old: &SessionManager, target: &Path) -> io::Result
     // Whoever opens the new file waits until the late lines are in it, too.
     lock::lock(draft.file())?;
     let permissions = file.permissions()?;
-    let backup = keep_backup(target, time::now())?;
-    let _new = draft.replace(target, permissions)?;
+    let (_new, backup) = draft.replace(target, permissions)?;
     let len = file.len()?;
     if len > old.bytes_read() {
         // Somebody who does not lock wrote meanwhile. A damaged tail was taken out: it comes whole.
@@ -292,7 +291,7 @@ impl Repair<'_> {
                 }
                 Err(failed) => error = Some(failed),
             };
-        scan::scan(&session.log, 0, session.bytes_read(), 0, &mut |line| {
+        scan::scan_lines(&session.log, session.bytes_read(), &mut |line| {
             if found.is_some() {
                 return;
             }
@@ -382,7 +381,7 @@ impl Repair<'_> {
         }
         let mut nodes = session.tree.nodes.iter().map(|node| node.offset()).peekable();
         let mut result = Ok(());
-        scan::scan(&session.log, 0, session.bytes_read(), 0, &mut |line| {
+        scan::scan_lines(&session.log, session.bytes_read(), &mut |line| {
             let is_node = nodes.next_if_eq(&line.offset).is_some();
             if is_node || result.is_err() || !matches!(line.what, What::Entry(..)) {
                 return;
@@ -421,7 +420,7 @@ fn links_are_bad(session: &SessionManager) -> bool {
 fn each_block(session: &SessionManager, take: &mut dyn FnMut(&Block) -> io::Result<()>) -> io::Result<()> {
     let mut blocks = Blocks::default();
     let mut result = Ok(());
-    scan::scan(&session.log, 0, session.bytes_read(), 0, &mut |line| {
+    scan::scan_lines(&session.log, session.bytes_read(), &mut |line| {
         if let (Some(block), Ok(())) = (blocks.take(&line), &result) {
             result = take(&block);
         }

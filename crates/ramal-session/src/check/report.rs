@@ -239,7 +239,7 @@ impl SessionManager {
         }
         let mut told = 0;
         progress(0, end);
-        let scanned = scan::scan(&self.log, 0, end, 0, &mut |line| {
+        let scanned = scan::scan_lines(&self.log, end, &mut |line| {
             if check.error.is_none()
                 && let Err(error) = check.take(&line)
             {

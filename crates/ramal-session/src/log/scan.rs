@@ -99,6 +99,11 @@ pub(crate) fn scan(
     scan_with(log, from, len, lines_before, &mut Vec::new(), sink)
 }
 
+/// As [`scan()`], line by line.
+pub(crate) fn scan_lines(log: &Log, len: u64, sink: &mut dyn FnMut(Line)) -> io::Result<Scanned> {
+    scan(log, 0, len, 0, &mut |lines| lines.drain(..).for_each(&mut *sink))
+}
+
 /// As [`scan()`], with a buffer that whoever reads many logs uses again.
 pub(crate) fn scan_with(
     log: &Log,
