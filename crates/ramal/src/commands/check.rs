@@ -183,12 +183,7 @@ impl Page {
         let room = self.columns.saturating_sub(PLACE + 4).max(20);
         for (at, line) in wrap(&text, room).enumerate() {
             let place = crate::view::width::pad(if at == 0 { place } else { "" }, PLACE);
-            writeln!(
-                out,
-                "  {}  {}",
-                self.palette.paint(Role::Dim, &place),
-                self.palette.paint(role, &line)
-            )?;
+            writeln!(out, "  {}  {}", self.palette.paint(Role::Dim, &place), self.palette.paint(role, line))?;
         }
         Ok(())
     }
@@ -233,6 +228,7 @@ fn describe(mended: &Mended) -> (String, String) {
             };
             (place, text)
         }
+        Mended::Repeat { line } => (format!("line {line}"), "taken out; it repeats an entry".into()),
         Mended::Id { id } => (at(id), "got this id for good".into()),
         Mended::Parent { id, parent: Some(parent) } => (at(id), format!("hangs on {parent} now")),
         Mended::Parent { id, parent: None } => (at(id), "is a root now".into()),
