@@ -69,7 +69,7 @@ fn check_one(args: &Args, globals: &Globals, path: &Path, out: &mut dyn Write) -
     let mut checked = Checked::read(path)?;
     let before = checked.report.clone();
     if args.repair && before.mendable > 0 {
-        let repaired = check::repair(path, &std::env::current_dir()?)?;
+        let repaired = check::repair(path, &resolve::cwd()?)?;
         checked = Checked { repaired: Some(repaired), ..Checked::read(path)? };
     }
     if args.json.json {

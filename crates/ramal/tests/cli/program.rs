@@ -126,3 +126,13 @@ fn sessions_are_named_by_path_id_and_name() {
     command.current_dir(world.path("other")).arg("labels");
     assert_eq!(command.output().unwrap().status.code(), Some(1));
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_output_that_takes_nothing_is_an_error() {
+    let world = World::with_sample();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = world.command().arg("labels").stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: cannot write the output: "));
+}
