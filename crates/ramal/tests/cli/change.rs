@@ -101,8 +101,8 @@ fn an_entry_without_id_can_only_be_seen() {
     let path = world.write("work/s.jsonl", text.replace("\"id\":\"e001\",", ""));
     let path = path.to_str().unwrap();
     let rows = world.run(["tree", path, "--filter", "all", "--json"]).done().out;
-    let row = rows.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    let id = row.last().unwrap()["id"].as_str().unwrap().to_owned();
+    let row: serde_json::Value = serde_json::from_str(rows.lines().last().unwrap()).unwrap();
+    let id = row["id"].as_str().unwrap().to_owned();
     for command in ["go", "branch", "label"] {
         world.run([command, &id, "--session", path]).failed(1, &["can only be seen", "check --repair"]);
     }
