@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod failure;
 mod output;
+mod progress;
 mod remembered;
 mod resolve;
 mod rpc;

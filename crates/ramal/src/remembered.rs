@@ -56,28 +56,32 @@ fn recalled(session: &SessionManager) -> Option<Left> {
 /// Remembers the leaf of a session as the place where the user left it. Called at every move; an
 /// append needs it only where the log's own rule would not lead to the leaf.
 ///
-/// What goes wrong is said once on standard error. Answers whether it went well.
+/// What goes wrong is said once on standard error. Answers whether the leaf is
+/// remembered now: a session without a file has no such memory.
 pub(crate) fn remember(session: &SessionManager) -> bool {
     static SAID: AtomicBool = AtomicBool::new(false);
-    let Err(error) = try_remember(session) else { return true };
+    let error = match try_remember(session) {
+        Ok(remembered) => return remembered,
+        Err(error) => error,
+    };
     if !SAID.swap(true, Ordering::Relaxed) {
         failure::warn(&format!("where you are in this session cannot be remembered: {error}"));
     }
     false
 }
 
-fn try_remember(session: &SessionManager) -> io::Result<()> {
-    let (Some(folder), Some(path)) = (folder(), canonical(session)) else { return Ok(()) };
+fn try_remember(session: &SessionManager) -> io::Result<bool> {
+    let (Some(folder), Some(path)) = (folder(), canonical(session)) else { return Ok(false) };
     let leaf = session.get_leaf_entry();
     let id = leaf.map(|leaf| leaf.id()).transpose().map_err(|error| error.source)?;
     let place = place(&folder, &path);
     // An id that means another entry would lead astray: better nothing is known.
     let leads_there = id.as_deref().is_none_or(|id| session.get_entry(id) == leaf);
     match Left::of(session, &path, id.as_deref().map(str::to_owned))? {
-        Some(left) if leads_there => write(&folder, &place, &serde_json::to_vec(&left)?),
+        Some(left) if leads_there => write(&folder, &place, &serde_json::to_vec(&left)?).map(|()| true),
         _ => match fs::remove_file(&place) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+            _ => Ok(false),
         },
     }
 }

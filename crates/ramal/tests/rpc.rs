@@ -1,5 +1,7 @@
 //! `ramal rpc` as its clients meet it: the real program, its pipes, its files.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};

@@ -13,5 +13,6 @@ pub use find::{Candidate, FindError, find};
 pub use listing::{
     Listing, Problem, Scope, SessionInfo, list, list_all, list_folder, list_with, most_recent,
 };
+pub(crate) use names::id_in_name;
 pub use names::{Lineage, check_id, file_name, short_ids};
 pub use places::{Origin, Places};

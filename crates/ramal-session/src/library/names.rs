@@ -138,7 +138,7 @@ fn cut_circles(parents: &mut [Option<usize>]) {
 }
 
 /// The id in the name of a session's file.
-pub(super) fn id_in_name(path: &str) -> Option<&str> {
+pub(crate) fn id_in_name(path: &str) -> Option<&str> {
     let name = path.rsplit(['/', '\\']).next()?.strip_suffix(".jsonl")?;
     name.split_once('_').map(|(_, id)| id)
 }

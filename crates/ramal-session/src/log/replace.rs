@@ -49,10 +49,11 @@ impl Draft {
     }
 
     /// Puts the file at `path` in place of what stands there, whose bytes are kept under another name.
+    /// Answers the file and that name.
     ///
     /// # Errors
     /// If it could not be done; what stands there stays, and no other name is left behind.
-    pub(crate) fn replace(self, path: &Path, permissions: Permissions) -> io::Result<File> {
+    pub(crate) fn replace(self, path: &Path, permissions: Permissions) -> io::Result<(File, PathBuf)> {
         self.set_permissions(permissions)?;
         // All that can fail for want of room comes before anything can be seen.
         self.file.as_file().sync_all()?;
@@ -62,7 +63,7 @@ impl Draft {
             error.error
         })?;
         sync_folder(path);
-        Ok(file)
+        Ok((file, backup))
     }
 }
 

@@ -99,6 +99,11 @@ pub(crate) fn scan(
     scan_with(log, from, len, lines_before, &mut Vec::new(), sink)
 }
 
+/// As [`scan()`], line by line.
+pub(crate) fn scan_lines(log: &Log, len: u64, sink: &mut dyn FnMut(Line)) -> io::Result<Scanned> {
+    scan(log, 0, len, 0, &mut |lines| lines.drain(..).for_each(&mut *sink))
+}
+
 /// As [`scan()`], with a buffer that whoever reads many logs uses again.
 pub(crate) fn scan_with(
     log: &Log,
@@ -350,12 +355,14 @@ fn long_line(
     let mut at = offset + first as u64;
     let mut last = buffer[first - 1];
     let mut ended = false;
+    let mut blank = is_blank(&buffer[skip..first]);
     while !ended && at < len {
         let wanted = usize::try_from(len - at).unwrap_or(buffer.len()).min(buffer.len());
         let count = log.read_at(at, &mut buffer[..wanted])?;
         let part = memchr::memchr(b'\n', &buffer[..count]);
         let piece = &buffer[..part.unwrap_or(count)];
         balance.feed(piece);
+        blank = blank && is_blank(piece);
         last = piece.last().copied().unwrap_or(last);
         at += piece.len() as u64;
         ended = part.is_some();
@@ -373,7 +380,9 @@ fn long_line(
     };
     block.lines += u64::from(ended);
     let number = block.lines + u64::from(!ended);
-    lines.push(Line { offset: begin, len: end - begin, number, what });
+    if !blank {
+        lines.push(Line { offset: begin, len: end - begin, number, what });
+    }
     if ended {
         block.settled = at + 1;
     }
@@ -385,11 +394,15 @@ fn mark(offset: u64, line: &[u8]) -> usize {
     if offset == 0 && line.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
 }
 
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|b| matches!(b, b' ' | b'\t' | b'\r'))
+}
+
 fn emit(offset: u64, line: &[u8], ended: bool, number: u64, lines: &mut Vec<Line>) {
     let skip = mark(offset, line);
     let line = &line[skip..];
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    if line.iter().all(|b| matches!(b, b' ' | b'\t' | b'\r')) {
+    if is_blank(line) {
         return;
     }
     let what = match classify(line) {
@@ -404,7 +417,7 @@ pub(crate) fn classify(line: &[u8]) -> What {
     match envelope::read(line) {
         Head::Entry { envelope, read, depth } => {
             let whole = match depth {
-                0 => line[read..].iter().all(|b| matches!(b, b' ' | b'\t' | b'\r')),
+                0 => is_blank(&line[read..]),
                 depth => balance::is_whole(&line[read..], depth),
             };
             if whole {
@@ -431,7 +444,8 @@ fn details(kind: Kind, line: &[u8]) -> Details {
     };
     // White space around a name is no part of it, and nothing else clears it.
     let name = |key| {
-        json::get_str(line, key).map(|name| name.trim().into()).filter(|name: &Box<str>| !name.is_empty())
+        let name = json::get_str(line, key)?;
+        Some(name.trim()).filter(|name| !name.is_empty()).map(Box::from)
     };
     match kind {
         Kind::Label => Details::Label {

@@ -46,7 +46,11 @@ impl SessionManager {
             None => place_new(&path, &[bytes, more]),
             Some(len) => {
                 let rest = &bytes[usize::try_from(len).unwrap_or(bytes.len()).min(bytes.len())..];
-                fill_empty(&path, &bytes[..bytes.len() - rest.len()], &[rest, more].concat())
+                match fill_empty(&path, &bytes[..bytes.len() - rest.len()], &[rest, more].concat()) {
+                    // What had no content is gone: nothing stands there.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => place_new(&path, &[bytes, more]),
+                    filled => filled,
+                }
             }
         };
         match written {
@@ -117,7 +121,7 @@ impl SessionManager {
         self.write_migrated(&mut |bytes| draft.write_all(bytes))?;
         // Whoever opens the new file waits until the late lines are in it, too.
         lock::lock(draft.file())?;
-        let file = draft.replace(target, permissions)?;
+        let (file, _backup) = draft.replace(target, permissions)?;
         let new = FileLog::from_file(self.path_for_errors(), file)?;
         self.carry_over_late_lines(&new)?;
         // Opened again, since the descriptor of the draft cannot append; the lock on it goes with it.

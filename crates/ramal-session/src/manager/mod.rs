@@ -13,6 +13,7 @@ mod refresh;
 use std::path::{Path, PathBuf};
 
 pub(crate) use intake::HEADER_WITHIN;
+pub(crate) use materialize::copy;
 pub(crate) use open::new_session_id;
 
 pub use append::NewEntry;
@@ -208,6 +209,16 @@ impl SessionManager {
     /// The name to show for the session (contract, section 14, "Names").
     pub fn get_session_name(&self) -> Option<String> {
         self.tree.names.shown(&self.header.title)
+    }
+
+    /// How many bytes of the log have been read.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.read.end
+    }
+
+    /// What a log without its damaged tail, if it has one, holds of the bytes read.
+    pub(crate) fn taken_out_from(&self) -> u64 {
+        if self.read.tail_is_damaged { self.read.settled } else { self.read.end }
     }
 
     /// How many entries there are.

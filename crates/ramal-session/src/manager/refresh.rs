@@ -58,7 +58,7 @@ impl SessionManager {
                 [b'\r', b'\n'] => Some(2),
                 _ => None,
             };
-            if let Some(bytes) = closed {
+            if let Some(bytes) = closed.filter(|_| !read.tail_is_damaged) {
                 // The line that had no newline has got it: what it was, it stays.
                 read.settled = read.end + bytes;
                 read.lines += 1;
@@ -137,7 +137,7 @@ impl SessionManager {
     }
 
     /// A tail that another program is just writing gets a moment to be finished.
-    pub(super) fn wait_for_tail(&mut self) -> Result<(), AppendError> {
+    pub(crate) fn wait_for_tail(&mut self) -> Result<(), AppendError> {
         let mut waited = Duration::ZERO;
         while self.read.end > self.read.settled && waited < WAIT_FOR_TAIL && self.tail_is_fresh() {
             let pause = Duration::from_millis(10);

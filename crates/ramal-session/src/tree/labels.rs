@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::Tree;
+use super::node::Flags;
 use crate::entry::id::IdKey;
 
 #[derive(Debug, Default)]
@@ -50,7 +51,7 @@ impl Tree {
 
     /// A label may stand before its target.
     pub(super) fn resolve_labels_waiting_for(&mut self, target: u32) {
-        if self.labels.waiting.is_empty() {
+        if self.labels.waiting.is_empty() || self.node(target).flags.has(Flags::NO_ID) {
             return;
         }
         let id = self.node(target).id;

@@ -157,6 +157,8 @@ impl Tree {
             ordinals.push(u32::try_from(ordinal).unwrap_or(u32::MAX));
         }
         self.link(number, if migrating { ParentRef::Null } else { envelope.parent }, migrating);
+        // Labels above that wait for this entry come before its own: it may label itself.
+        self.resolve_labels_waiting_for(number);
         match details {
             Some(Details::Label { target, text }) => self.set_label(number, target, text),
             Some(Details::Leaf { target }) => {
@@ -165,7 +167,6 @@ impl Tree {
             Some(Details::Name { name, by_user }) => self.names.add(name, by_user, envelope.time),
             None => {}
         }
-        self.resolve_labels_waiting_for(number);
         Ok(Some(number))
     }
 

@@ -47,6 +47,9 @@ struct Row<'a> {
 /// Characters of a preview in JSON.
 pub(super) const PREVIEW: usize = 200;
 
+/// Columns of an id.
+const ID: usize = 8;
+
 /// Where lines are shorter than this, times are left out.
 const NARROW: usize = 50;
 
@@ -88,15 +91,22 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         }
         let when = set_at.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
         let when = when.map(|when| human::time(now, when, &zone)).unwrap_or_default();
-        let id = clean::one_line(entry.id(), 8);
-        let room = columns.saturating_sub(2 + label_columns + 2 + 8 + 2 + time_columns + 2);
+        let id = clean::one_line(entry.id(), ID);
+        let time_gap = if time_columns > 0 { time_columns + 2 } else { 0 };
+        let room = columns.saturating_sub(2 + label_columns + 2 + ID + time_gap + 2);
         let brief = brief(&entry, room);
         let star = palette.paint(Role::Active, if is_active { "*" } else { " " }).to_string();
         let label = palette.paint(Role::Label, &pad(&clean::name(label), label_columns)).to_string();
-        let marks =
-            palette.paint(Role::Dim, &format!("{}  {}", pad(&id, 8), pad(&when, time_columns))).to_string();
+        let mut marks = pad(&id, ID);
+        if time_columns > 0 {
+            marks += &format!("  {}", pad(&when, time_columns));
+        }
+        write!(out, "{star} {label}  {}", palette.paint(Role::Dim, &marks))?;
         let line = format!("{}  {}", brief.who, brief.text);
-        writeln!(out, "{star} {label}  {marks}  {}", palette.paint(brief.role, &fit(&line, room)))?;
+        match room {
+            0 => writeln!(out)?,
+            _ => writeln!(out, "  {}", palette.paint(brief.role, &fit(&line, room)))?,
+        }
     }
     if !any && !args.json.json {
         failure::note("No entry has a label; `ramal label ENTRY TEXT` gives one");

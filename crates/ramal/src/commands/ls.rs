@@ -1,8 +1,7 @@
 //! `ramal ls`: the sessions there are.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use ramal_session::library::{self, Lineage, Listing, Origin, Scope, SessionInfo};
 use ramal_session::{Format, time};
@@ -12,6 +11,7 @@ use super::Json;
 use crate::cli::Globals;
 use crate::failure::{self, Status};
 use crate::output::json_line;
+use crate::progress::Progress;
 use crate::view::style::{Palette, Role};
 use crate::view::width::{fit, pad, pad_start, width};
 use crate::view::{clean, human};
@@ -40,7 +40,9 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
     let places = globals.places();
     let mut progress = Progress::new();
     let mut list = |scope| {
-        let listing = library::list_with(&places, scope, &mut |done, all| progress.show(done, all));
+        let listing = library::list_with(&places, scope, &mut |done, all| {
+            progress.show(|| format!("{done} of {all} files read"));
+        });
         progress.clear();
         listing
     };
@@ -72,37 +74,6 @@ fn tell_problems(listing: &Listing) {
     }
     if let Some(more @ 1..) = listing.problems.len().checked_sub(PROBLEMS) {
         failure::warn(&format!("and {more} more files or folders could not be read"));
-    }
-}
-
-/// How far a long listing is, on a terminal.
-pub(super) struct Progress {
-    started: Option<Instant>,
-    shown: bool,
-}
-
-impl Progress {
-    /// Nothing is shown for as long as people do not begin to wonder.
-    const PATIENCE: Duration = Duration::from_millis(500);
-
-    pub(super) fn new() -> Progress {
-        Progress { started: io::stderr().is_terminal().then(Instant::now), shown: false }
-    }
-
-    pub(super) fn show(&mut self, done: usize, all: usize) {
-        let Some(started) = self.started else { return };
-        if started.elapsed() < Self::PATIENCE || (!done.is_multiple_of(32) && done != all) {
-            return;
-        }
-        self.shown = true;
-        let _ = write!(io::stderr(), "\r{done} of {all} files read ");
-    }
-
-    /// Takes the line away again.
-    pub(super) fn clear(&mut self) {
-        if std::mem::take(&mut self.shown) {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
     }
 }
 

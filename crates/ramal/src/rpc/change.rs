@@ -9,7 +9,7 @@ use super::Server;
 use super::answer::{Refusal, Reply};
 use super::read::leaf_id;
 use super::request::Request;
-use crate::remembered;
+use crate::{failure, remembered};
 
 type Answer = Result<Reply<'static>, Refusal>;
 
@@ -162,7 +162,7 @@ fn leave<T>(
     go: impl FnOnce(&mut SessionManager) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     if let Err(error) = server.session.sync() {
-        eprintln!("ramal: warning: {error}");
+        failure::warn(&error.to_string());
     }
     go(&mut server.session)
 }

@@ -3,6 +3,8 @@
 use std::io::{self, BufRead};
 use std::sync::mpsc::{Receiver, sync_channel};
 
+use crate::failure;
+
 /// Requests that are read ahead. A client that writes on without reading answers waits then.
 const AHEAD: usize = 64;
 
@@ -25,7 +27,7 @@ pub(super) fn lines() -> io::Result<Receiver<Vec<u8>>> {
                     }
                 }
                 Err(error) => {
-                    eprintln!("ramal: the requests cannot be read any more: {error}");
+                    failure::warn(&format!("the requests cannot be read any more: {error}"));
                     break;
                 }
             }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use ramal_session::json::quote;
+use ramal_session::library::Places;
 use ramal_session::{
     At, EntryRef, Irregular, Kind, ModelInput, ReadError, Role, SessionContext, SessionManager,
 };
@@ -245,9 +246,9 @@ fn model_messages<'s>(session: &'s SessionManager, request: &Request<'_>) -> Res
     Ok(Reply::large_if(move |out| only_messages(out, context.model_messages_with(options))))
 }
 
-/// Where oh-my-pi keeps the images that its logs refer to.
+/// Where oh-my-pi keeps the images that its logs refer to: beside its sessions.
 fn blob_folder() -> Option<PathBuf> {
-    Some(std::env::home_dir()?.join(".omp").join("agent").join("blobs"))
+    Some(Places::from_environment().oh_my_pi?.with_file_name("blobs"))
 }
 
 fn only_messages(
