@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         failure::note(&format!("The session {nothing}; `ramal tree` shows what there is"));
     }
     let leaf = session.get_leaf_entry();
-    let mut transcript = Transcript::new(out, palette, columns, Length::Short);
+    let mut transcript = Transcript::new(out, palette, columns, Length::Short, session.get_cwd());
     for handle in path {
         if is_passed_over(handle.kind()) && Some(handle) != leaf {
             continue;
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         transcript.entry(&entry, &heading)?;
     }
     transcript.end()?;
-    notices::write(&session, globals.palette(), columns, out)?;
+    notices::write(&session, globals.palette(), columns, true, out)?;
     Ok(Status::Done)
 }
 

@@ -22,13 +22,19 @@ pub(super) fn oddity(why: Irregular) -> &'static str {
 }
 
 /// Writes what is damaged in a session and what is odd about its roots; nothing if all is well.
+/// `gap` asks for a blank line before.
 pub(super) fn write(
     session: &SessionManager,
     palette: Palette,
     columns: usize,
+    gap: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    for notice in notices(session) {
+    let notices = notices(session);
+    if gap && !notices.is_empty() {
+        writeln!(out)?;
+    }
+    for notice in notices {
         let mut sign = if notice.starts_with('`') { "  " } else { "! " };
         for line in wrap(&notice, columns.saturating_sub(2).max(20)) {
             writeln!(out, "{}{line}", palette.paint(Role::Error, sign))?;

@@ -128,7 +128,7 @@ fn print(
         is_leaf,
         oddity: handle.irregular().map(oddity),
     };
-    let mut transcript = Transcript::new(out, palette, columns, Length::Whole);
+    let mut transcript = Transcript::new(out, palette, columns, Length::Whole, session.get_cwd());
     if let Some(id) = entry.message().and_then(|message| message.get_str("toolCallId"))
         && let Some(call) = Calls::default().of(session, handle, &id)?
     {

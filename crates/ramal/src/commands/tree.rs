@@ -112,7 +112,7 @@ fn draw(
         let Some(handle) = projection.entry(session, at) else { continue };
         let entry = handle.read()?;
         let call = call_of(session, handle, &entry, &mut calls)?;
-        let says = says(&entry, call, drawing.text_columns());
+        let says = says(&entry, call, session.get_cwd(), drawing.text_columns());
         let guides = projection.guides(at, drawing.levels());
         let line = drawing.draw(&TreeRow {
             guides: &guides,
@@ -205,7 +205,7 @@ fn write_below(
     if all > 0 && session.get_leaf_entry().is_none() {
         say(Role::Heading, "The leaf is before the first entry: what is said next begins a new tree.")?;
     }
-    notices::write(session, palette, columns, out)?;
+    notices::write(session, palette, columns, false, out)?;
     Ok(())
 }
 
@@ -307,7 +307,7 @@ fn write_json(
         let Some(handle) = projection.entry(session, at) else { continue };
         let entry = handle.read()?;
         let call = call_of(session, handle, &entry, &mut calls)?;
-        let says = says(&entry, call, PREVIEW);
+        let says = says(&entry, call, session.get_cwd(), PREVIEW);
         let id_of = |handle: Option<EntryRef<'_>>| handle.map(EntryRef::id).transpose();
         let parent = id_of(handle.parent())?;
         let visible = id_of(projection.parent(at).and_then(|row| projection.entry(session, row)))?;
@@ -353,5 +353,111 @@ fn preview(says: &Says) -> String {
         Some(_) if says.text.is_empty() => says.who.clone(),
         Some(_) => format!("{} {}", says.who, says.text),
         None => says.text.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn open(example: &str) -> SessionManager {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);
+        SessionManager::open(&path, None).unwrap()
+    }
+
+    fn drawn(session: &SessionManager, view: &View, columns: usize) -> String {
+        let frame = Frame {
+            palette: Palette::plain(),
+            columns,
+            now: "2026-10-16T12:00:00Z".parse().unwrap(),
+            zone: TimeZone::UTC,
+        };
+        let projection = session.project(view).unwrap();
+        let mut out = Vec::new();
+        draw(session, view, &projection, &frame, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        for line in text.lines() {
+            assert!(crate::view::width::width(line) <= columns, "{line}");
+        }
+        // Where the examples are differs from machine to machine.
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+        text.replace(&*folder.to_string_lossy(), "examples")
+    }
+
+    fn view(filter: Filter, search: &str) -> View {
+        View { filter, search: search.into(), facts: true, ..View::default() }
+    }
+
+    #[test]
+    fn in_three_widths() {
+        let session = open("date-parser.jsonl");
+        for columns in [60, 100, 200] {
+            insta::assert_snapshot!(
+                format!("tree_{columns}"),
+                drawn(&session, &view(Filter::Default, ""), columns)
+            );
+        }
+    }
+
+    #[test]
+    fn under_filters_and_searches() {
+        let session = open("date-parser.jsonl");
+        insta::assert_snapshot!("tree_user_only", drawn(&session, &view(Filter::UserOnly, ""), 100));
+        insta::assert_snapshot!("tree_labeled_only", drawn(&session, &view(Filter::LabeledOnly, ""), 100));
+        insta::assert_snapshot!("tree_all", drawn(&session, &view(Filter::All, ""), 100));
+        insta::assert_snapshot!(
+            "tree_search",
+            drawn(&session, &view(Filter::Default, "CARGO test failed"), 100)
+        );
+    }
+
+    #[test]
+    fn damage_is_told_once() {
+        let notices = drawn(&open("damaged.jsonl"), &view(Filter::Default, ""), 200);
+        assert_eq!(notices.matches("cannot be read").count(), 1, "{notices}");
+        assert_eq!(notices.matches("parent is not in the file").count(), 1, "{notices}");
+        insta::assert_snapshot!(
+            "tree_old_version",
+            drawn(&open("old-version-1.jsonl"), &view(Filter::Default, ""), 80)
+        );
+    }
+
+    #[test]
+    fn empty_sessions_say_so() {
+        let session = SessionManager::in_memory("/w");
+        assert_eq!(drawn(&session, &view(Filter::Default, ""), 80), "no entries yet\n");
+        let mut session = SessionManager::in_memory("/w");
+        session.append_thinking_level_change(Some("high")).unwrap();
+        let text = drawn(&session, &view(Filter::UserOnly, ""), 80);
+        assert!(text.contains("◀ leaf") && text.contains("There is no conversation yet"), "{text}");
+    }
+
+    /// Fourteen forks inside each other: half of the width stays text.
+    #[test]
+    fn deep_forks_leave_room() {
+        let mut session = SessionManager::in_memory("/w");
+        let mut at: Option<ramal_session::EntryId> = None;
+        for depth in 0..14 {
+            for side in ["a side", "further in"] {
+                match &at {
+                    Some(id) => session.branch(id).unwrap(),
+                    None => session.reset_leaf(),
+                }
+                let text = format!("{side} {depth} {}", "and on ".repeat(20));
+                let message = format!(r#"{{"role":"user","content":"{text}"}}"#);
+                let id = session.append_message(&message).unwrap();
+                if side == "further in" {
+                    at = Some(id);
+                }
+            }
+        }
+        for columns in [40, 50, 80, 120] {
+            for line in drawn(&session, &view(Filter::Default, ""), columns).lines().take(28) {
+                let text = line.find("user:").map(|place| crate::view::width::width(&line[place..]));
+                assert!(text.is_some_and(|text| text >= columns / 2 - 6), "{columns}: {line}");
+            }
+        }
     }
 }

@@ -24,8 +24,9 @@ pub(crate) struct Says {
 /// Characters of a command that a row shows.
 const COMMAND: usize = 50;
 
-/// What an entry says in about `columns`. `call` is the call that a tool's result answers.
-pub(crate) fn says(entry: &Entry, call: Option<&CallOf>, columns: usize) -> Says {
+/// What an entry says in about `columns`. `call` is the call that a tool's result answers, `cwd` the
+/// working directory of the session, which goes without saying.
+pub(crate) fn says(entry: &Entry, call: Option<&CallOf>, cwd: &str, columns: usize) -> Says {
     let line = |text: &str| clean::one_line(text, columns);
     let says = |who: &str, text: &str, role| Says { who: line(who), wrong: None, text: line(text), role };
     if entry.is_unreadable() {
@@ -34,7 +35,7 @@ pub(crate) fn says(entry: &Entry, call: Option<&CallOf>, columns: usize) -> Says
     }
     match entry.kind() {
         Kind::Message => match entry.message() {
-            Some(message) => of_message(message, call, columns),
+            Some(message) => of_message(message, call, cwd, columns),
             None => says("message", "(without content)", Role::Dim),
         },
         Kind::CustomMessage => {
@@ -50,7 +51,7 @@ pub(crate) fn says(entry: &Entry, call: Option<&CallOf>, columns: usize) -> Says
     }
 }
 
-fn of_message(message: Message<'_>, call: Option<&CallOf>, columns: usize) -> Says {
+fn of_message(message: Message<'_>, call: Option<&CallOf>, cwd: &str, columns: usize) -> Says {
     let line = |text: &str| clean::one_line(text, columns);
     let plain = |who: &str, role| Says { who: line(who), wrong: None, text: line(&message.text()), role };
     match message.role() {
@@ -58,7 +59,7 @@ fn of_message(message: Message<'_>, call: Option<&CallOf>, columns: usize) -> Sa
         Who::Assistant => answer(message, columns),
         Who::ToolResult => {
             let name = message.get_str("toolName").unwrap_or_default();
-            let what = call.map(|call| called_on(&call.name, &call.arguments)).unwrap_or_default();
+            let what = call.map(|call| called_on(&call.name, &call.arguments, cwd)).unwrap_or_default();
             let name =
                 non_empty(Some(name)).or(call.map(|call| (&*call.name).into())).unwrap_or("tool".into());
             let who = if what.is_empty() { format!("[{name}]") } else { format!("[{name}: {what}]") };
@@ -151,29 +152,51 @@ fn with_images(message: Message<'_>) -> String {
     }
 }
 
-/// What a tool is called on: the path and the lines, the beginning of the command, the pattern.
-pub(crate) fn called_on(name: &str, arguments: &str) -> String {
+/// What a tool is called on: the path and the lines, the beginning of the command, the pattern. Paths
+/// below the working directory are given from there.
+pub(crate) fn called_on(name: &str, arguments: &str, cwd: &str) -> String {
     let bytes = arguments.as_bytes();
-    let text = |key: &str| non_empty(json::get_str(bytes, key));
-    let path = || text("path").or_else(|| text("file_path")).or_else(|| text("file"));
+    let text = |key: &str| non_empty(json::get_str(bytes, key)).map(Cow::into_owned);
+    let path = || {
+        let path = text("path").or_else(|| text("file_path")).or_else(|| text("file"))?;
+        Some(below(&path, cwd).to_owned())
+    };
     let what = match name {
-        "read" => path().map(|path| format!("{path}{}", lines_read(bytes)).into()),
+        "read" => path().map(|path| format!("{path}{}", lines_read(bytes))),
         "grep" | "find" | "glob" | "search" => {
-            text("pattern").or_else(|| text("query")).map(|pattern| match path() {
-                Some(path) if path != "." => format!("{pattern} in {path}").into(),
+            let pattern = text("pattern").or_else(|| text("query"));
+            pattern.map(|pattern| match path() {
+                Some(path) if path != "." => format!("{pattern} in {path}"),
                 _ => pattern,
             })
         }
         _ => None,
     };
-    let what = what
-        .or_else(|| text("command").map(|command| beginning(command, COMMAND)))
+    what.or_else(|| text("command").map(|command| beginning(from_cwd(&command, cwd), COMMAND)))
         .or_else(path)
         .or_else(|| text("pattern"))
         .or_else(|| text("query"))
         .or_else(|| text("url"))
-        .or_else(|| first_text(arguments).map(|text| beginning(text.into(), COMMAND)));
-    what.map(Cow::into_owned).unwrap_or_default()
+        .or_else(|| first_text(arguments).map(|text| beginning(&text, COMMAND)))
+        .unwrap_or_default()
+}
+
+/// A path as it is seen from the working directory.
+fn below<'a>(path: &'a str, cwd: &str) -> &'a str {
+    if cwd.len() < 2 {
+        return path;
+    }
+    match path.strip_prefix(cwd) {
+        Some("" | "/") => ".",
+        Some(rest) => rest.strip_prefix('/').filter(|rest| !rest.is_empty()).unwrap_or(path),
+        None => path,
+    }
+}
+
+/// A command without the step into the directory where it runs anyway.
+fn from_cwd<'a>(command: &'a str, cwd: &str) -> &'a str {
+    let rest = command.strip_prefix("cd ").and_then(|rest| rest.strip_prefix(cwd));
+    rest.and_then(|rest| rest.trim_start().strip_prefix("&&")).filter(|_| !cwd.is_empty()).unwrap_or(command)
 }
 
 fn lines_read(arguments: &[u8]) -> String {
@@ -191,10 +214,8 @@ fn lines_read(arguments: &[u8]) -> String {
 }
 
 /// The beginning of a text that may have several lines.
-fn beginning(text: Cow<'_, str>, most: usize) -> Cow<'_, str> {
-    let text = text.trim();
-    let line = clean::one_line(text, most);
-    super::width::fit(&line, most).into_owned().into()
+fn beginning(text: &str, most: usize) -> String {
+    super::width::fit(&clean::one_line(text, most), most).into_owned()
 }
 
 /// The first text among an object's own members that is no part of the envelope.
@@ -258,4 +279,31 @@ pub(crate) fn bookkeeping(entry: &Entry, kind: Kind) -> String {
         _ => None,
     };
     said.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tools_are_called_on() {
+        for (name, arguments, want) in [
+            ("read", r#"{"path":"/w/src/a.rs","offset":10,"limit":5}"#, "src/a.rs:10-14"),
+            ("read", r#"{"path":"/wide/a.rs","offset":10}"#, "/wide/a.rs:10-"),
+            ("read", r#"{"path":"/w","limit":3}"#, ".:1-3"),
+            ("bash", r#"{"command":"cd /w && cargo test"}"#, "cargo test"),
+            ("bash", r#"{"command":"cd /wide && ls"}"#, "cd /wide && ls"),
+            ("bash", r#"{"command":"a\n b","timeout":3}"#, "a b"),
+            ("grep", r#"{"pattern":"fn x","path":"."}"#, "fn x"),
+            ("grep", r#"{"pattern":"fn x","path":"src"}"#, "fn x in src"),
+            ("edit", r#"{"path":"b.rs","oldText":"x"}"#, "b.rs"),
+            ("ask", r#"{"n":1,"question":"Why?"}"#, "Why?"),
+            ("ask", "{}", ""),
+            ("ask", "oops", ""),
+        ] {
+            assert_eq!(called_on(name, arguments, "/w"), want, "{name} {arguments}");
+        }
+        let long = format!(r#"{{"command":"{}"}}"#, "x".repeat(80));
+        assert_eq!(called_on("bash", &long, "").chars().count(), COMMAND);
+    }
 }

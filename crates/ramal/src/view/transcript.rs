@@ -44,6 +44,7 @@ pub(crate) struct Transcript<'a> {
     palette: Palette,
     columns: usize,
     length: Length,
+    cwd: &'a str,
     /// Calls whose result has not come yet.
     waiting: Vec<CallOf>,
     last: Last,
@@ -58,9 +59,16 @@ enum Last {
 }
 
 impl<'a> Transcript<'a> {
-    pub(crate) fn new(out: &'a mut dyn Write, palette: Palette, columns: usize, length: Length) -> Self {
+    /// `cwd` is the working directory of the session, from which paths are given.
+    pub(crate) fn new(
+        out: &'a mut dyn Write,
+        palette: Palette,
+        columns: usize,
+        length: Length,
+        cwd: &'a str,
+    ) -> Self {
         let columns = columns.clamp(20, WIDEST);
-        Transcript { out, palette, columns, length, waiting: Vec::new(), last: Last::Nothing }
+        Transcript { out, palette, columns, length, cwd, waiting: Vec::new(), last: Last::Nothing }
     }
 
     /// Writes an entry.
@@ -241,7 +249,7 @@ impl<'a> Transcript<'a> {
         let label = heading.and_then(|heading| heading.label).map(clean::name);
         let label = label.map(|label| format!("[{label}] ")).unwrap_or_default();
         let id = heading.map(|heading| format!("  {}", clean::one_line(heading.id, 36))).unwrap_or_default();
-        let what = clean::one_line(&format!("{name} {}", called_on(name, arguments)), room);
+        let what = clean::one_line(&format!("{name} {}", called_on(name, arguments, self.cwd)), room);
         let used = 2 + width(&sign) + width(&label) + width(&id) + width(leaf);
         let what = fit(&what, room.saturating_sub(used)).into_owned();
         let role = if wrong.is_empty() { Role::Tool } else { Role::ToolFailed };
