@@ -78,7 +78,7 @@ impl Entry {
 
     /// The JSON text of a member.
     pub fn get(&self, key: &str) -> Option<&str> {
-        json::get(self.json.as_bytes(), key).and_then(|value| std::str::from_utf8(value).ok())
+        members::get_text(&self.json, key)
     }
 
     /// What a member says, if it is a string.
@@ -201,7 +201,7 @@ impl<'a> Message<'a> {
 
     /// The JSON text of a member.
     pub fn get(self, key: &str) -> Option<&'a str> {
-        json::get(self.json.as_bytes(), key).and_then(|value| std::str::from_utf8(value).ok())
+        members::get_text(self.json, key)
     }
 
     /// What a member says, if it is a string.

@@ -106,6 +106,13 @@ pub fn get<'a>(bytes: &'a [u8], key: &str) -> Option<&'a [u8]> {
         .map(|member| &bytes[member.value])
 }
 
+/// As [`get`], of an object that is known to be text.
+pub(crate) fn get_text<'a>(object: &'a str, key: &str) -> Option<&'a str> {
+    let bytes = object.as_bytes();
+    let value = Members::new(bytes).filter(|member| is_key(&bytes[member.key.clone()], key)).last()?.value;
+    object.get(value)
+}
+
 /// The text of the last member called `key`, if it is a string.
 pub fn get_str<'a>(bytes: &'a [u8], key: &str) -> Option<Cow<'a, str>> {
     as_str(get(bytes, key)?)

@@ -3,6 +3,7 @@
 use super::super::node::NONE;
 use crate::entry::{Entry, Role};
 use crate::error::ReadError;
+use crate::json::{Members, members};
 use crate::{EntryRef, SessionManager};
 
 /// A call of a tool, as the answer that made it says.
@@ -37,16 +38,8 @@ impl Calls {
     /// Keeps the calls of an answer that was just read anyway.
     pub fn note(&mut self, at: EntryRef<'_>, answer: &Entry) {
         self.answer = at.position() as u32;
-        self.calls = answer
-            .message()
-            .into_iter()
-            .flat_map(|message| message.tool_calls())
-            .map(|call| CallOf {
-                id: call.id.into_owned(),
-                name: call.name.into_owned(),
-                arguments: call.arguments.to_owned(),
-            })
-            .collect();
+        let message = answer.message();
+        self.calls = message.into_iter().flat_map(|message| message.blocks()).filter_map(call).collect();
     }
 
     /// The call that the result at `at` answers by `call_id`.
@@ -77,4 +70,24 @@ impl Calls {
         }
         Ok(None)
     }
+}
+
+/// The call that a block of an answer is. One walk: arguments can be long.
+fn call(block: &str) -> Option<CallOf> {
+    let bytes = block.as_bytes();
+    let mut call = CallOf { id: String::new(), name: String::new(), arguments: "{}".into() };
+    let mut is_call = false;
+    for member in Members::new(bytes) {
+        let value = &bytes[member.value.clone()];
+        let text = || members::as_str(value).unwrap_or_default().into_owned();
+        match &bytes[member.key] {
+            b"type" if value != b"\"toolCall\"" => return None,
+            b"type" => is_call = true,
+            b"id" => call.id = text(),
+            b"name" => call.name = text(),
+            b"arguments" => call.arguments = block.get(member.value).unwrap_or("{}").into(),
+            _ => {}
+        }
+    }
+    is_call.then_some(call)
 }
