@@ -4,6 +4,7 @@ mod change;
 mod copies;
 mod diff;
 mod hostile;
+mod look;
 mod ls;
 mod program;
 mod world;
