@@ -108,6 +108,10 @@ pub(crate) fn usage_text(text: &str) {
 /// What the error says, and each cause that it does not quote itself.
 fn whole_message(error: &anyhow::Error) -> String {
     let mut message = error.to_string();
+    // Errors of files come with the file's name; the one without is of the output.
+    if error.downcast_ref::<std::io::Error>().is_some() {
+        message = format!("cannot write the output: {message}");
+    }
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !message.contains(&cause) {
             message += ": ";

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use ramal_session::library::{self, FindError, Places};
-use ramal_session::{EntryId, EntryRef, OpenError, SessionManager};
+use ramal_session::{EntryId, EntryRef, Irregular, OpenError, SessionManager};
 
 use crate::cli::Globals;
 use crate::failure::Failure;
@@ -37,12 +37,20 @@ pub(crate) fn session(name: Option<&str>, globals: &Globals) -> anyhow::Result<S
     Ok(session)
 }
 
+/// The directory that the command works in.
+///
+/// # Errors
+/// If it cannot be told, as after it was deleted.
+pub(crate) fn cwd() -> anyhow::Result<PathBuf> {
+    std::env::current_dir().context("the working directory cannot be told")
+}
+
 /// The file of a session. It is there.
 ///
 /// # Errors
 /// If there is none such, or several are meant.
 pub(crate) fn session_path(name: Option<&str>, globals: &Globals) -> anyhow::Result<PathBuf> {
-    let cwd = std::env::current_dir().context("the working directory cannot be told")?;
+    let cwd = cwd()?;
     let places = globals.places();
     let Some(name) = name else {
         let listing = library::list(&places, &cwd);
@@ -105,6 +113,20 @@ const NEAR_MISSES: usize = 5;
 /// If no entry is meant, or several are.
 pub(crate) fn entry(session: &SessionManager, text: &str) -> anyhow::Result<EntryId> {
     Ok(entry_ref(session, text)?.id()?)
+}
+
+/// As [`entry`], for an entry that one can go to, label or branch off at.
+///
+/// # Errors
+/// As for [`entry`], and if the entry can only be seen.
+pub(crate) fn place<'a>(session: &'a SessionManager, text: &str) -> anyhow::Result<EntryRef<'a>> {
+    let found = entry_ref(session, text)?;
+    if found.irregular() == Some(Irregular::NoId) {
+        let file = session.get_session_file().map(|path| path.display().to_string()).unwrap_or_default();
+        let failure = Failure::new(format!("entry {} has no id in {file}: it can only be seen", found.id()?));
+        return Err(failure.hint("`ramal check --repair` gives it one").into());
+    }
+    Ok(found)
 }
 
 /// As [`entry`], with the handle of the entry.

@@ -63,11 +63,11 @@ fn while_appending() {
         let path = folder.path().join("session.jsonl");
         put(&path, crate::common::small_session());
         let mut all = Vec::new();
-        for round in 0..left.min(25) {
+        for round in 0..left.min(10) {
             all.extend(append_and_kill(&path, if round % 5 == 0 { "100000" } else { "100" }));
             still_good(&path, &mut all);
         }
-        left -= left.min(25);
+        left -= left.min(10);
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn run_branch(
     out: &mut dyn Write,
 ) -> anyhow::Result<Status> {
     let mut session = resolve::session(args.session.name(), globals)?;
-    let entry = resolve::entry_ref(&session, &args.entry)?;
+    let entry = resolve::place(&session, &args.entry)?;
     let (id, is_user) = (entry.id()?, entry.kind() == Kind::Message && entry.role() == Role::User);
     let mut editor_text = None;
     if is_user {
@@ -101,7 +101,7 @@ pub(crate) fn run_clone(args: &CloneArgs, globals: &Globals, out: &mut dyn Write
 
 pub(crate) fn run_fork(args: &ForkArgs, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<Status> {
     let source = resolve::session_path(Some(&args.session), globals)?;
-    let cwd = std::env::current_dir()?;
+    let cwd = resolve::cwd()?;
     let session = SessionManager::fork_from(&source, &cwd, globals.session_dir.as_deref())?;
     made(session, None, true, &args.json, out)
 }

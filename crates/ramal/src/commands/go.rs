@@ -46,7 +46,7 @@ struct Gone<'a> {
 
 pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<Status> {
     let mut session = resolve::session(args.session.name(), globals)?;
-    let id = resolve::entry(&session, &args.entry)?;
+    let id = resolve::place(&session, &args.entry)?.id()?;
     let old = session.get_leaf_id()?;
     let moved = session.navigate(&id, None)?;
     let is_remembered = remembered::remember(&session);

@@ -48,7 +48,7 @@ struct Labelled<'a> {
 
 pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<Status> {
     let mut session = resolve::session(args.session.name(), globals)?;
-    let target = resolve::entry(&session, &args.entry)?;
+    let target = resolve::place(&session, &args.entry)?.id()?;
     let wanted = if args.clear { Some("") } else { args.text.as_deref() };
     let entry_id = match wanted {
         None => {

@@ -12,6 +12,7 @@ use crate::cli::Globals;
 use crate::failure::{self, Status};
 use crate::output::json_line;
 use crate::progress::Progress;
+use crate::resolve;
 use crate::view::style::{Palette, Role};
 use crate::view::width::{fit, pad, pad_start, width};
 use crate::view::{clean, human};
@@ -36,7 +37,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<Status> {
-    let cwd = std::env::current_dir()?;
+    let cwd = resolve::cwd()?;
     let places = globals.places();
     let mut progress = Progress::new();
     let mut list = |scope| {

@@ -1,6 +1,7 @@
 //! The commands, one file each: what it takes, and what it does.
 
 pub(crate) mod branch;
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod context;
 pub(crate) mod diff;

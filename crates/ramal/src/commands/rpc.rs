@@ -12,6 +12,9 @@ use crate::rpc;
 
 /// Serve a session to another program, as JSON lines on standard input and output
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  echo '{\"id\": 1, \"type\": \"get_state\"}' | ramal rpc --session session.jsonl")]
 pub(crate) struct Args {
     /// The session file to open; a missing or empty one becomes a new session
     #[arg(long, value_name = "FILE")]

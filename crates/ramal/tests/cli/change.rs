@@ -93,3 +93,31 @@ fn what_takes_no_entries_says_what_to_do() {
     world.run(["label", "root", "x", "--session", path]).failed(1, &["version 9", "ramal fork"]);
     world.new_session(["fork", path]);
 }
+
+#[test]
+fn an_entry_without_id_can_only_be_seen() {
+    let world = World::new();
+    let text = session("s1", &world.path("work"), &[user("x"), assistant("y")]);
+    let path = world.write("work/s.jsonl", text.replace("\"id\":\"e001\",", ""));
+    let path = path.to_str().unwrap();
+    let rows = world.run(["tree", path, "--filter", "all", "--json"]).done().out;
+    let row: serde_json::Value = serde_json::from_str(rows.lines().last().unwrap()).unwrap();
+    let id = row["id"].as_str().unwrap().to_owned();
+    for command in ["go", "branch", "label"] {
+        world.run([command, &id, "--session", path]).failed(1, &["can only be seen", "check --repair"]);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_quota_is_an_error_and_not_a_death() {
+    let world = World::with_sample();
+    let file = world.json(&["ls"])["sessionFile"].as_str().unwrap().to_owned();
+    let before = fs::read(&file).unwrap();
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "ulimit -f 1; exec \"$0\" label leaf x", env!("CARGO_BIN_EXE_ramal")]);
+    command.env("HOME", world.path("home")).current_dir(world.path("work"));
+    let run = super::world::Run::of(command.output().unwrap());
+    run.failed(1, &["cannot write", &file]);
+    assert_eq!(fs::read(&file).unwrap(), before);
+}

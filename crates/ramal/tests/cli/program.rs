@@ -5,7 +5,11 @@ use std::process::Stdio;
 
 use super::world::{World, sample};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 16] = [
+    "tree",
+    "log",
+    "show",
+    "context",
     "go",
     "label",
     "labels",
@@ -18,7 +22,6 @@ const COMMANDS: [&str; 13] = [
     "rpc",
     "completions",
     "man",
-    "help",
 ];
 
 #[test]
@@ -28,7 +31,7 @@ fn every_command_has_help_with_an_example() {
     for command in COMMANDS {
         assert!(all.contains(&format!("\n  {command} ")), "{command} in {all}");
         let help = world.run([command, "--help"]).done().out;
-        assert!(command == "help" || help.contains("Example"), "{help}");
+        assert!(help.contains("Example"), "{help}");
     }
 }
 
@@ -97,7 +100,7 @@ fn completions_for_every_shell_and_manual_pages() {
         assert!(script.contains("labels") && script.contains("session-dir"), "{shell}");
     }
     assert!(world.run(["man"]).done().out.contains(".TH ramal 1"));
-    for command in COMMANDS.iter().filter(|&&command| command != "help") {
+    for command in COMMANDS {
         let page = world.run(["man", command]).done().out;
         assert!(page.contains(&format!(".TH ramal-{command} 1")), "{page}");
     }
@@ -122,4 +125,14 @@ fn sessions_are_named_by_path_id_and_name() {
     let mut command = world.command();
     command.current_dir(world.path("other")).arg("labels");
     assert_eq!(command.output().unwrap().status.code(), Some(1));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_output_that_takes_nothing_is_an_error() {
+    let world = World::with_sample();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = world.command().arg("labels").stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: cannot write the output: "));
 }
