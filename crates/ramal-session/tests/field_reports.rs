@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use common::json::{Json, Reading, difference, read, text};
 use common::pairs::unpaired;
 use common::questions::{self, id_list};
-use common::{context, files, on_threads, scratch};
+use common::{context, files, light_scratch, on_threads};
 use ramal_session::{At, SessionManager};
 
 #[test]
@@ -66,7 +66,7 @@ impl Case {
     }
 
     fn place(&self) -> Place {
-        let (folder, root) = scratch();
+        let (folder, root) = light_scratch();
         let path = root.join(&self.name);
         common::write(&path, &self.data);
         Place { _folder: folder, root, path }

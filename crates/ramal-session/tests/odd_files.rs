@@ -24,7 +24,7 @@ fn entry(id: &str, parent: Option<&str>, content: &str) -> String {
 fn with_file(bytes: &[u8], check: impl FnOnce(&SessionManager)) {
     let (_folder, root) = scratch();
     let path = root.join("session.jsonl");
-    common::write(&path, bytes);
+    common::write_old(&path, bytes);
     let mut session = SessionManager::open(&path, None).unwrap();
     check(&session);
     let (count, damaged) = (session.entry_count(), session.damaged_lines());

@@ -13,7 +13,7 @@ use base64::Engine;
 use common::json::{Json, Reading, difference, escape_invalid, object, read, short, text};
 use common::names::Names;
 use common::questions::{self, at, id_list};
-use common::{context, files, on_threads, scratch};
+use common::{context, files, light_scratch, on_threads};
 use ramal_session::{AppendError, EntryId, NewEntry, SessionManager, library};
 use sha2::{Digest, Sha256};
 
@@ -42,7 +42,7 @@ const NOT_OF_THE_LIBRARY: [&str; 1] = ["raw"];
 
 /// Runs one vector; the first difference is the error.
 fn check(vector: &Json) -> Result<(), String> {
-    let (_folder, path) = scratch();
+    let (_folder, path) = light_scratch();
     let mut run = Run::new(vector, &path);
     let want = vector.get("open").ok_or("no `open`")?;
     let got = run.open();

@@ -310,6 +310,9 @@ impl SessionManager {
         if lead == 1 {
             self.read.lines += 1;
             self.read.settled = expected + 1;
+            if self.read.tail_is_damaged {
+                self.damage.end_last();
+            }
         }
         let after_lead = (written.count - lead) as u64;
         self.take_in_own(expected + lead as u64, &line, after_lead).map(Some)

@@ -21,7 +21,7 @@ pub use appends::{Compaction, NameSource};
 pub use moves::{Moved, NavigateError};
 pub use queries::{At, EntryRef, Irregular};
 
-use crate::check::Damage;
+use crate::check::{Damage, Flaw};
 use crate::entry::{Header, stable_hash};
 use crate::error::ReadOnly;
 use crate::log::Log;
@@ -115,6 +115,16 @@ impl DamageFound {
         self.count += 1;
         if self.first.len() < DAMAGE_KEPT {
             self.first.push(damage);
+        }
+    }
+
+    /// The last line was torn, and ends now.
+    fn end_last(&mut self) {
+        if self.count <= self.first.len() as u64
+            && let Some(last) = self.first.last_mut()
+            && last.flaw == Flaw::Torn
+        {
+            last.flaw = Flaw::NotWhole;
         }
     }
 

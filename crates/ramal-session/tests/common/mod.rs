@@ -6,8 +6,20 @@ pub mod json;
 pub mod names;
 pub mod pairs;
 pub mod questions;
+pub mod snapshot;
 
 use std::path::{Path, PathBuf};
+
+/// How many cases a property is tried with: `usual`, or so many times more as `RAMAL_CASES_TIMES` says.
+pub fn cases(usual: u32) -> proptest::prelude::ProptestConfig {
+    let times = std::env::var("RAMAL_CASES_TIMES").ok().and_then(|times| times.parse().ok());
+    proptest::prelude::ProptestConfig {
+        cases: usual.saturating_mul(times.unwrap_or(1)),
+        max_shrink_iters: 2000,
+        failure_persistence: None,
+        ..Default::default()
+    }
+}
 
 /// Files of a folder with an extension, by name.
 pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
@@ -24,6 +36,13 @@ pub fn write(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap();
 }
 
+/// Writes a file that nobody has touched for a while: nobody waits for its last line to be finished.
+pub fn write_old(path: &Path, bytes: &[u8]) {
+    write(path, bytes);
+    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    std::fs::File::options().append(true).open(path).unwrap().set_modified(then).unwrap();
+}
+
 /// Appends to a file as another program would that does not lock.
 pub fn append(path: &Path, bytes: &[u8]) {
     let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
@@ -35,6 +54,18 @@ pub fn scratch() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     (folder, path)
+}
+
+/// As [`scratch`], for small files and many of them: in memory where the system has such a place, so
+/// that forcing them to disk costs nothing.
+pub fn light_scratch() -> (tempfile::TempDir, PathBuf) {
+    match tempfile::tempdir_in("/dev/shm") {
+        Ok(folder) => {
+            let path = folder.path().canonicalize().unwrap();
+            (folder, path)
+        }
+        Err(_) => scratch(),
+    }
 }
 
 /// Runs `check` over items on two threads whose stacks bear deep nesting, and answers what failed, in
