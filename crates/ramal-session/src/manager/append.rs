@@ -349,8 +349,8 @@ impl SessionManager {
             None => None,
             Some(id) => Some(
                 other
-                    .tree
-                    .find(&id)
+                    .number_of(&id)
+                    .ok()
                     .ok_or_else(|| replaced("a file without the entry that one stands at"))?,
             ),
         };

@@ -14,6 +14,7 @@ use crate::log::file::FileLog;
 use crate::log::{Log, scan};
 use crate::migrate::Format;
 use crate::tree::Tree;
+use crate::tree::node::Flags;
 
 impl SessionManager {
     /// A new session for work in `cwd`, in a file of its own below `session_dir`, or below the
@@ -250,9 +251,14 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// The node of an entry that was read.
+    /// The node of an entry that was read, if one can stand there.
     pub(super) fn find(&self, id: &str) -> Option<u32> {
-        self.tree.find(id)
+        self.tree.find(id).filter(|&number| !self.tree.node(number).flags.has(Flags::NO_ID))
+    }
+
+    /// Whether it is of the session with that id.
+    pub(super) fn is_of(&self, session: &str) -> bool {
+        self.header.id() == session
     }
 }
 

@@ -7,14 +7,18 @@ use super::intake::{Intake, Last};
 use super::open::{self, Indexed};
 use super::{Place, ReadUpTo, SessionManager};
 use crate::error::AppendError;
+use crate::log::Log;
 use crate::log::file::FileLog;
-use crate::log::{Log, scan};
+use crate::log::scan::{self, What};
 use crate::tree::Tree;
+use crate::tree::node::Flags;
 
 /// A tail without newline that is younger than this may still be growing.
 const TAIL_IS_FRESH: Duration = Duration::from_secs(2);
 /// How long one waits for such a tail.
 const WAIT_FOR_TAIL: Duration = Duration::from_millis(200);
+/// A longer line is not read again just to see whether it is still there.
+const LINE_COMPARED: u64 = 64 * 1024;
 
 impl SessionManager {
     /// Takes in what other programs appended to the file since it was read. Answers whether there
@@ -44,8 +48,40 @@ impl SessionManager {
         if len == self.read.end {
             return Ok(false);
         }
+        if !self.still_stands().map_err(|source| self.io_error(source))? {
+            // Nothing of the tree is right any more. If this is the same session, it goes on there.
+            self.read.broken = true;
+            self.read_anew(None).map_err(|_| AppendError::Replaced {
+                path: self.path_for_errors(),
+                with: "other content in the same file",
+            })?;
+            return Ok(true);
+        }
         self.take_in_from_tail(len).map_err(|source| self.io_error(source))?;
         Ok(true)
+    }
+
+    /// Whether what was read last is still there: programs exist that rewrite a log in its place, and
+    /// then nothing stands where it stood. Costs the last line, and only if something was added.
+    fn still_stands(&self) -> io::Result<bool> {
+        let mut before = [b'\n'];
+        if let Some(at) = self.read.settled.checked_sub(1) {
+            self.log.read_at(at, &mut before)?;
+        }
+        let Some(node) = self.tree.nodes.last().filter(|_| before == *b"\n") else {
+            return Ok(before == *b"\n");
+        };
+        if node.len() > LINE_COMPARED {
+            return Ok(true);
+        }
+        let line = self.log.read(node.offset(), node.len())?;
+        let made_up = node.flags.has(Flags::MIGRATED) || node.flags.has(Flags::NO_ID);
+        Ok(match scan::classify(&line) {
+            What::Entry(envelope, _) | What::Title(envelope, _) => {
+                envelope.id == (!made_up).then_some(node.id)
+            }
+            _ => false,
+        })
     }
 
     pub(super) fn take_in_from_tail(&mut self, len: u64) -> io::Result<()> {
@@ -97,6 +133,7 @@ impl SessionManager {
         scanned.lines += read.lines;
         self.read = ReadUpTo::after(scanned, last, json_lines);
         if mistaken {
+            self.read.broken = true;
             return self.read_anew(None);
         }
         Ok(())
@@ -121,12 +158,22 @@ impl SessionManager {
                 ));
             }
         };
+        if !self.header.is_made_up() && !index.is_of(self.header.id()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "another session was written over it"));
+        }
         let mut leaf = None;
         for number in self.leaf.into_iter().flat_map(|leaf| self.tree.upwards(leaf)) {
             leaf = index.find(&self.entry_id(number)?);
             if leaf.is_some() {
                 break;
             }
+        }
+        let stood_in_tail = |number: u32| self.tree.node(number).offset() >= self.read.settled;
+        if leaf.is_none() && self.leaf.is_some_and(|number| !stood_in_tail(number)) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the entry that one stands at is not in it any more",
+            ));
         }
         self.take_index(*index);
         self.leaf = leaf;

@@ -4,6 +4,7 @@
 //! whatever happens to them. So the other side is a process of its own here: this test binary, run
 //! again with [`worker`] as its only test and told by the environment what to do.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod common;
 mod disk;

@@ -158,6 +158,38 @@ fn replaced_by_something_else() {
     }
 }
 
+/// Rewritten in its place, as some programs do: what is longer than before is not what was added.
+#[test]
+fn rewritten_in_its_place() {
+    let (_folder, path) = folder();
+    put(&path, small_session());
+    let mut session = open(&path);
+    let first = append(&mut session, "first").unwrap();
+    // The same entries with wider lines.
+    let content = std::fs::read_to_string(&path).unwrap();
+    put(&path, content.replace("\"message\":{", "\"wide\":\"xxxxxxxxxxxx\",\"message\":{"));
+    let second = append(&mut session, "second").unwrap();
+    assert_eq!(session.get_entry(&second).unwrap().parent().unwrap().id().unwrap(), *first);
+    assert_eq!((session.entry_count(), session.damaged_lines()), (7, 0));
+    holds_whole(&path, &[first, second]);
+
+    // Another session, and the same without the entry one stands at.
+    let longer = "y".repeat(5000);
+    for content in [
+        small_session().replace("000000000001", "000000000002"),
+        small_session().lines().take(1).collect::<String>() + "\n",
+        "Dear diary,\n".into(),
+    ] {
+        put(&path, small_session());
+        let mut session = open(&path);
+        append(&mut session, "first").unwrap();
+        put(&path, content + &plain_entry("b0", "null", &longer));
+        let error = refuses(&mut session, &path);
+        assert!(matches!(error, AppendError::Replaced { .. }), "{error:?}");
+        refuses(&mut session, &path);
+    }
+}
+
 /// Moved away and back: the same file is at the path again.
 #[test]
 fn moved_away_and_back() {

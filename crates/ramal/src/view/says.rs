@@ -35,7 +35,7 @@ pub(crate) fn says(entry: &Entry, call: Option<&CallOf>, cwd: &str, columns: usi
     }
     match entry.kind() {
         Kind::Message => match entry.message() {
-            Some(message) => of_message(message, call, cwd, columns),
+            Some(message) => of_message(message, entry.role(), call, cwd, columns),
             None => says("message", "(without content)", Role::Dim),
         },
         Kind::CustomMessage => {
@@ -51,10 +51,10 @@ pub(crate) fn says(entry: &Entry, call: Option<&CallOf>, cwd: &str, columns: usi
     }
 }
 
-fn of_message(message: Message<'_>, call: Option<&CallOf>, cwd: &str, columns: usize) -> Says {
+fn of_message(message: Message<'_>, from: Who, call: Option<&CallOf>, cwd: &str, columns: usize) -> Says {
     let line = |text: &str| clean::one_line(text, columns);
     let plain = |who: &str, role| Says { who: line(who), wrong: None, text: line(&message.text()), role };
-    match message.role() {
+    match from {
         Who::User => Says { text: line(&with_images(message)), ..plain("user", Role::User) },
         Who::Assistant => answer(message, columns),
         Who::ToolResult => {
@@ -72,7 +72,7 @@ fn of_message(message: Message<'_>, call: Option<&CallOf>, cwd: &str, columns: u
             Says { who: line(&who), wrong: failed.then(|| "failed".into()), text, role }
         }
         Who::BashExecution | Who::PythonExecution => {
-            let who = if message.role() == Who::BashExecution { "bash" } else { "python" };
+            let who = if from == Who::BashExecution { "bash" } else { "python" };
             Says { wrong: execution_failed(message), ..plain(who, Role::Tool) }
         }
         Who::FileMention => {

@@ -305,10 +305,19 @@ impl<'a> Transcript<'a> {
         self.gap()?;
         let palette = self.palette;
         let who = clean::one_line(who, 60);
-        let mut line = palette.paint(role, &fit(&who, 60)).to_string();
+        let (who, columns) = (fit(&who, self.columns), self.columns);
+        let mut line = palette.paint(role, &who).to_string();
+        let mut used = width(&who);
         let mut add = |role, text: &str| {
+            // What there is no room for goes on in another line.
+            if used + 2 + width(text) > columns {
+                line.push('\n');
+                used = 0;
+            }
+            let text = fit(text, columns - 2);
+            used += 2 + width(&text);
             line += "  ";
-            line += &palette.paint(role, text).to_string();
+            line += &palette.paint(role, &text).to_string();
         };
         if let Some(label) = heading.label {
             add(Role::Label, &format!("[{}]", clean::name(label)));

@@ -7,6 +7,7 @@ mod check;
 mod copies;
 mod diff;
 mod hostile;
+mod look;
 mod ls;
 mod program;
 mod world;
