@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
+use memchr::memmem;
+
 use super::render;
 use super::state::State;
 use crate::entry::{Entry, Kind, Role};
 use crate::error::ReadError;
+use crate::log::window::Window;
 use crate::manager::SessionManager;
 use crate::tree::node::NONE;
 
@@ -71,9 +74,17 @@ fn default_model(session: &SessionManager, path: &[u32], state: &mut State) -> R
     if state.has_default_model() {
         return Ok(());
     }
+    let mut lines = Window::new();
     for &number in path.iter().rev() {
         let node = session.tree.node(number);
         if node.kind == Kind::Message && node.role == Role::Assistant {
+            // Nearly every answer names its model; where none does, the whole path is walked over,
+            // and then it shall be quick.
+            let line = lines.read(&session.log, node.offset(), node.len());
+            let line = line.map_err(|source| session.read_error(number, source))?;
+            if memmem::find(line, b"provider").is_none() && memchr::memchr(b'\\', line).is_none() {
+                continue;
+            }
             let entry = session.entry(number)?;
             if entry.message().is_some_and(|answer| state.take_answer(answer)) {
                 break;

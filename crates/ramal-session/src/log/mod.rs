@@ -7,6 +7,7 @@ pub(crate) mod file;
 pub(crate) mod lock;
 pub(crate) mod replace;
 pub(crate) mod scan;
+pub(crate) mod window;
 
 use std::io;
 

@@ -1,13 +1,11 @@
 //! The few bits that rows need of what entries hold, read once in the order of the file.
 
-use std::io;
-
 use super::View;
 use crate::SessionManager;
 use crate::entry::{Kind, Role, Usage};
 use crate::error::ReadError;
 use crate::json::{self, Members, members};
-use crate::log::Log;
+use crate::log::window::Window;
 use crate::tree::node::Node;
 
 /// What is kept of the payloads: a byte for each entry, and its cost if facts are wanted.
@@ -34,7 +32,7 @@ impl Payloads {
         if view.facts {
             payloads.costs = vec![0.0; nodes.len()];
         }
-        let mut lines = InOrder::default();
+        let mut lines = Window::new();
         for (number, node) in nodes.iter().enumerate() {
             let wanted = match (node.kind, node.role) {
                 (Kind::Message, Role::Assistant) => true,
@@ -45,8 +43,8 @@ impl Payloads {
             if !wanted {
                 continue;
             }
-            let line =
-                lines.line(&session.log, node).map_err(|source| session.read_error(number as u32, source))?;
+            let line = lines.read(&session.log, node.offset(), node.len());
+            let line = line.map_err(|source| session.read_error(number as u32, source))?;
             let (bits, cost) = look(line, node);
             payloads.bits[number] = bits;
             if let Some(place) = payloads.costs.get_mut(number) {
@@ -116,35 +114,4 @@ fn holds_text(content: &[u8]) -> bool {
 
 fn cost(usage: &[u8]) -> f64 {
     std::str::from_utf8(usage).map(|usage| Usage::read(usage).cost).unwrap_or_default()
-}
-
-/// Lines read in the order of the file, many with one call to the system.
-#[derive(Debug, Default)]
-pub(super) struct InOrder {
-    from: u64,
-    bytes: Vec<u8>,
-}
-
-const AT_ONCE: u64 = 256 * 1024;
-
-impl InOrder {
-    /// The line of a node, as it stands in the log.
-    pub(super) fn line(&mut self, log: &Log, node: &Node) -> io::Result<&[u8]> {
-        let (offset, len) = (node.offset(), node.len());
-        let inside = offset >= self.from && offset + len <= self.from + self.bytes.len() as u64;
-        if !inside {
-            let left = log.len()?.saturating_sub(offset);
-            let wanted = AT_ONCE.min(left).max(len);
-            if self.bytes.capacity() as u64 > AT_ONCE && len <= AT_ONCE {
-                // What a very long line needed is given back.
-                self.bytes = Vec::new();
-            }
-            log.read_into(offset, wanted, &mut self.bytes)?;
-            self.from = offset;
-        }
-        let start = (offset - self.from) as usize;
-        self.bytes.get(start..start + len as usize).ok_or_else(|| {
-            io::Error::new(io::ErrorKind::UnexpectedEof, "the file was cut short while it was open")
-        })
-    }
 }
