@@ -71,20 +71,14 @@ impl PartialEq<&str> for EntryId {
 pub(crate) struct IdKey(u64);
 
 const HASHED: u64 = 1 << 63;
+const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
 impl IdKey {
     /// The key of an id; none for the empty text, which is no id.
     pub(crate) fn of(id: &[u8]) -> Option<IdKey> {
         match id.len() {
             0 => None,
-            8 => {
-                let word = u64::from_be_bytes(id.try_into().ok()?);
-                Some(if word & 0x8080_8080_8080_8080 == 0 && !id.contains(&0) {
-                    IdKey(word)
-                } else {
-                    IdKey::hashed(id)
-                })
-            }
+            8 => IdKey::of_eight(id.try_into().ok()?).or_else(|| Some(IdKey::hashed(id))),
             1..8 if id.is_ascii() && !id.contains(&0) => {
                 let mut bytes = [0; 8];
                 bytes[..id.len()].copy_from_slice(id);
@@ -92,6 +86,13 @@ impl IdKey {
             }
             _ => Some(IdKey::hashed(id)),
         }
+    }
+
+    /// The key of an id of eight ASCII characters; none if it is not of these.
+    pub(crate) fn of_eight(id: [u8; 8]) -> Option<IdKey> {
+        let word = u64::from_be_bytes(id);
+        let has_zero = word.wrapping_sub(0x0101_0101_0101_0101) & !word & HIGH_BITS != 0;
+        (word & HIGH_BITS == 0 && !has_zero).then_some(IdKey(word))
     }
 
     fn hashed(id: &[u8]) -> IdKey {
