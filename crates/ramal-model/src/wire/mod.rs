@@ -5,7 +5,7 @@ use crate::error::ModelError;
 use crate::request::{Api, Endpoint, Request, Secret};
 
 pub mod anthropic;
-pub mod messages;
+pub(crate) mod messages;
 
 /// A request as it goes over HTTP: always a POST, answered by server-sent events.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ pub trait Reader: Send {
 /// The interface of that name; none for what is not spoken over HTTP.
 pub fn of(api: Api) -> Option<&'static dyn Wire> {
     match api {
-        Api::AnthropicMessages => None,
+        Api::AnthropicMessages => Some(&anthropic::Anthropic),
         _ => None,
     }
 }
