@@ -1,0 +1,216 @@
+//! Every event that a hook hears, with its payload and what it may answer: the whole contract between
+//! a session at work and whoever extends it.
+//!
+//! Handlers run in the order in which they were added. The first cancel ends the operation; an error
+//! in one is reported and does not stop it; one that does not come back is given up after a limit.
+//! While a handler runs it may read the session and append to it; commands that would move the leaf
+//! are refused.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use tokio_util::sync::CancellationToken;
+
+/// An answer that is waited for.
+pub type Answering<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
+
+/// What is known before a navigation inside the file (contract, section 6.3).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields have the names of the contract")]
+pub struct TreePreparation {
+    pub target_id: String,
+    pub old_leaf_id: Option<String>,
+    pub common_ancestor_id: Option<String>,
+    /// The entries of the branch that is left, in chronological order: JSON texts.
+    pub entries_to_summarize: Vec<String>,
+    pub user_wants_summary: bool,
+    pub custom_instructions: Option<String>,
+    pub replace_instructions: bool,
+    pub label: Option<String>,
+}
+
+/// What a hook says before a navigation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BeforeTree {
+    /// The navigation ends, nothing is changed.
+    pub cancel: bool,
+    /// A summary in place of the built-in one; used whenever one was wanted.
+    pub summary: Option<SuppliedSummary>,
+    /// Other instructions for the built-in summary.
+    pub custom_instructions: Option<String>,
+    /// Whether these stand in place of the built-in prompt.
+    pub replace_instructions: Option<bool>,
+    /// Another label.
+    pub label: Option<String>,
+}
+
+/// A summary that a hook made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuppliedSummary {
+    /// The text; an empty one means none.
+    pub summary: String,
+    /// JSON text to be kept with it.
+    pub details: Option<String>,
+}
+
+/// After a navigation that moved (contract, section 6.7).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields have the names of the contract")]
+pub struct TreeMoved {
+    pub new_leaf_id: Option<String>,
+    pub old_leaf_id: Option<String>,
+    /// The summary entry, as JSON text.
+    pub summary_entry: Option<String>,
+    pub from_extension: Option<bool>,
+}
+
+/// What a hook says before a session is left or copied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BeforeReplace {
+    /// The operation ends, nothing is changed.
+    pub cancel: bool,
+    /// The new session is made and switched to; only the agent's messages stay as they were.
+    pub skip_conversation_restore: bool,
+}
+
+/// Why a session is left for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the inventory")]
+pub enum SwitchReason {
+    New,
+    Resume,
+    Fork,
+}
+
+/// What is known before a compaction (contract, section 9).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields have the names of the inventory")]
+pub struct CompactPreparation {
+    pub first_kept_entry_id: String,
+    pub messages_to_summarize: Vec<String>,
+    pub turn_prefix_messages: Vec<String>,
+    pub is_split_turn: bool,
+    pub tokens_before: u64,
+    pub previous_summary: Option<String>,
+    pub custom_instructions: Option<String>,
+}
+
+/// What a hook says before a compaction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BeforeCompact {
+    /// The compaction ends, nothing is changed.
+    pub cancel: bool,
+    /// A compaction in place of the built-in one.
+    pub compaction: Option<SuppliedCompaction>,
+}
+
+/// A compaction that a hook made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields have the names of the inventory")]
+pub struct SuppliedCompaction {
+    pub summary: String,
+    pub first_kept_entry_id: String,
+    pub tokens_before: u64,
+    pub details: Option<String>,
+}
+
+/// What a hook says of the prompt of a compaction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compacting {
+    /// Lines to be considered besides the conversation.
+    pub context: Vec<String>,
+    /// A prompt in place of the built-in one.
+    pub prompt: Option<String>,
+    /// JSON text to be kept with the compaction.
+    pub preserve_data: Option<String>,
+}
+
+/// What a hook says of a call of a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolCallAnswer {
+    /// The call is not run; this is why, for the model.
+    pub block: Option<String>,
+}
+
+/// Whoever takes part in a session. Each function has a default that does nothing.
+#[expect(unused_variables, reason = "the defaults do nothing")]
+pub trait Hook: Send + Sync {
+    /// What it is called in messages to the user.
+    fn name(&self) -> &str;
+
+    /// Before a navigation inside the file. `signal` is cancelled when the user aborts.
+    fn session_before_tree<'a>(
+        &'a self,
+        preparation: &'a TreePreparation,
+        signal: CancellationToken,
+    ) -> Answering<'a, BeforeTree> {
+        Box::pin(async { Ok(BeforeTree::default()) })
+    }
+
+    /// After a navigation that moved.
+    fn session_tree<'a>(&'a self, moved: &'a TreeMoved) -> Answering<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Before a branch becomes a session of its own.
+    fn session_before_branch<'a>(&'a self, entry_id: &'a str) -> Answering<'a, BeforeReplace> {
+        Box::pin(async { Ok(BeforeReplace::default()) })
+    }
+
+    /// After it did.
+    fn session_branch<'a>(&'a self, previous_session_file: Option<&'a str>) -> Answering<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Before the session is left for another.
+    fn session_before_switch<'a>(
+        &'a self,
+        reason: SwitchReason,
+        target: Option<&'a str>,
+    ) -> Answering<'a, BeforeReplace> {
+        Box::pin(async { Ok(BeforeReplace::default()) })
+    }
+
+    /// After it was.
+    fn session_switch<'a>(
+        &'a self,
+        reason: SwitchReason,
+        previous_session_file: Option<&'a str>,
+    ) -> Answering<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Before a compaction.
+    fn session_before_compact<'a>(
+        &'a self,
+        preparation: &'a CompactPreparation,
+        signal: CancellationToken,
+    ) -> Answering<'a, BeforeCompact> {
+        Box::pin(async { Ok(BeforeCompact::default()) })
+    }
+
+    /// While a compaction that no hook supplied is prepared.
+    fn session_compacting<'a>(&'a self, messages: &'a [String]) -> Answering<'a, Option<Compacting>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    /// After a compaction; the entry is JSON text.
+    fn session_compact<'a>(&'a self, compaction_entry: &'a str, from_extension: bool) -> Answering<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Before each request: other messages in place of these, if any.
+    fn context<'a>(&'a self, messages: &'a [String]) -> Answering<'a, Option<Vec<String>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Before a tool is run.
+    fn tool_call<'a>(&'a self, name: &'a str, arguments: &'a str) -> Answering<'a, ToolCallAnswer> {
+        Box::pin(async { Ok(ToolCallAnswer::default()) })
+    }
+
+    /// After a tool was run: another result in place of this one, if any. JSON texts.
+    fn tool_result<'a>(&'a self, name: &'a str, result: &'a str) -> Answering<'a, Option<String>> {
+        Box::pin(async { Ok(None) })
+    }
+}
