@@ -13,6 +13,7 @@ mod navigate;
 mod operation;
 mod queue;
 mod session;
+mod system_prompt;
 mod turn;
 
 pub mod compact;
@@ -27,4 +28,5 @@ pub use events::{AgentEvent, CompactionReason};
 pub use navigate::{NavigateOptions, Navigated};
 pub use operation::Operation;
 pub use queue::{Prompt, QueueMode};
+pub use system_prompt::{ContextFile, ContextFiles, context_files, system_prompt};
 pub use session::{AgentConfig, AgentSession, FindModel, ModelChoice, Permit};
