@@ -118,7 +118,7 @@ impl SessionManager {
             leaf: None,
             place: Place::Memory,
             session_dir: None,
-            read: ReadUpTo { settled, end: settled, lines: 1, ..ReadUpTo::default() },
+            read: ReadUpTo { settled, end: settled, lines: 1, json_lines: 1, ..ReadUpTo::default() },
             damage: DamageFound::default(),
             header_at: Some(0),
             durability: Durability::OnDisk,
