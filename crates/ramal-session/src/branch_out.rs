@@ -1,7 +1,7 @@
 //! New sessions made of old ones: a branch, the whole path, the whole file (contract, section 7 and
 //! section 14, "Copies").
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -237,12 +237,12 @@ impl PathCopy {
             |&target: &u32| Some((tree.labelled_since(target)?, tree.label_entry(target)?, target));
         let mut labels: Vec<(u32, u32, u32)> = self.kept.iter().filter_map(labelled).collect();
         labels.sort_unstable();
-        let mut used: Vec<String> = Vec::new();
+        let mut used = HashSet::new();
         for (_, set_by, target) in labels {
             let Some(text) = session.tree.label(target) else { continue };
             let id = loop {
                 let id = session.new_entry_id();
-                if !used.contains(&id) {
+                if used.insert(id.clone()) {
                     break id;
                 }
             };
@@ -258,7 +258,6 @@ impl PathCopy {
             );
             out(line.as_bytes())?;
             parent = Some(EntryId::from(&*id));
-            used.push(id);
         }
         Ok(())
     }
