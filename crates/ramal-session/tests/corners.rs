@@ -1,0 +1,319 @@
+//! Corners where two rules of the contract meet.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{questions, scratch};
+use ramal_session::{AppendError, At, Compaction, Format, NewEntry, SessionManager};
+
+const HEADER: &str =
+    r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
+const MESSAGE: &str = r#"{"role":"user","content":"appended"}"#;
+
+/// An entry with its own fields, as JSON text behind a comma.
+fn entry(kind: &str, id: &str, parent: Option<&str>, fields: &str) -> String {
+    let parent = parent.map_or("null".into(), |parent| format!("\"{parent}\""));
+    format!(
+        r#"{{"type":"{kind}","id":"{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:01.000Z"{fields}}}"#
+    )
+}
+
+fn user(id: &str, parent: Option<&str>) -> String {
+    entry("message", id, parent, &format!(r#","message":{{"role":"user","content":"{id}"}}"#))
+}
+
+fn log(lines: &[&str]) -> String {
+    lines.join("\n") + "\n"
+}
+
+/// Writes a log and opens it.
+fn open(root: &Path, text: impl AsRef<[u8]>) -> SessionManager {
+    let path = root.join("session.jsonl");
+    common::write_old(&path, text.as_ref());
+    SessionManager::open(&path, None).unwrap()
+}
+
+fn again(session: &SessionManager) -> SessionManager {
+    SessionManager::open(session.get_session_file().unwrap(), None).unwrap()
+}
+
+#[test]
+fn a_long_chain_of_leaf_entries_is_followed_once() {
+    let (_folder, root) = scratch();
+    let mut text = log(&[HEADER, &user("a", None)]);
+    let mut target = String::from("a");
+    for number in 0..60_000 {
+        let id = format!("l{number}");
+        text += &entry("leaf", &id, None, &format!(r#","targetId":"{target}""#));
+        text.push('\n');
+        target = id;
+    }
+    let session = open(&root, &text);
+    assert_eq!(questions::leaf(&session).as_deref(), Some("a"));
+    // The same, and it leads nowhere.
+    let session = open(&root, text.replace("\"a\"", "\"b\"").replacen("\"b\"", "\"a\"", 1));
+    assert_eq!(questions::leaf(&session).as_deref(), Some("a"));
+    // And in a circle.
+    let session = open(&root, text.replacen("\"targetId\":\"a\"", "\"targetId\":\"l59999\"", 1));
+    assert_eq!(questions::leaf(&session).as_deref(), Some("a"));
+}
+
+#[test]
+fn moving_by_an_entry_that_leads_nowhere_is_refused() {
+    let (_folder, root) = scratch();
+    let lost = entry("leaf", "l", Some("a"), r#","targetId":"gone""#);
+    let mut session = open(&root, log(&[HEADER, &user("a", None), &lost]));
+    assert!(session.branch("l").is_err());
+    let moved = session.append(&NewEntry::new("leaf").text("targetId", "l"));
+    assert!(matches!(moved, Err(AppendError::NoSuchEntry(_))), "{moved:?}");
+    assert_eq!(questions::leaf(&session).as_deref(), Some("a"));
+}
+
+#[test]
+fn what_would_damage_the_log_is_refused_before_it_is_written() {
+    let (_folder, root) = scratch();
+    let text = log(&[HEADER, &user("a", None)]);
+    for mut session in [open(&root, &text), SessionManager::in_memory("/w")] {
+        let count = session.entry_count();
+        for bad in [
+            NewEntry::new("custom").json("data", "}{"),
+            NewEntry::new("custom").json("data", "1,\"x\":2"),
+            NewEntry::new("custom").json("data", ""),
+            NewEntry::new("custom").text("id", "mine"),
+            NewEntry::new("custom").json("parentId", "null"),
+            NewEntry::new("custom").text("timestamp", "2026-01-01T00:00:01.000Z"),
+            NewEntry::new("custom").text("type", "message"),
+            NewEntry::new("session").text("id", "mine"),
+            NewEntry::new("title").text("title", "x"),
+        ] {
+            let refused = session.append(&bad);
+            assert!(matches!(refused, Err(AppendError::BadEntry { .. })), "{bad:?}: {refused:?}");
+        }
+        assert!(session.append_custom_entry("x", Some("{")).is_err());
+        assert!(session.append_custom_message_entry("x", "oops", true, None).is_err());
+        assert!(session.branch_with_summary(None, "x", Some("oops"), None).is_err());
+        assert_eq!((session.entry_count(), session.damaged_lines()), (count, 0));
+        let id = session.append_message(MESSAGE).unwrap();
+        assert_eq!(session.get_entry(&id).unwrap().position(), count);
+    }
+    let bytes = std::fs::read_to_string(root.join("session.jsonl")).unwrap();
+    assert_eq!(bytes.lines().count(), 3);
+    assert!(bytes.starts_with(&text));
+}
+
+#[test]
+fn made_up_ids_are_the_same_read_at_once_or_in_pieces() {
+    let (_folder, root) = scratch();
+    let nameless = r#"{"type":"custom","customType":"x","timestamp":"2026-01-01T00:00:01.000Z"}"#;
+    let no_type = r#"{"id":"no type"}"#;
+    let mut session = open(&root, log(&[HEADER, &user("a", None)]));
+    let path = session.get_session_file().unwrap().to_owned();
+    common::append(
+        &path,
+        log(&[no_type, nameless, "damaged", nameless, r#"{"type":"session"}"#, nameless]).as_bytes(),
+    );
+    session.refresh().unwrap();
+    assert_eq!(questions::ids(session.get_entries()), questions::ids(again(&session).get_entries()));
+
+    let mut session = SessionManager::create(Path::new("/w"), Some(&root)).unwrap();
+    session.append_message(MESSAGE).unwrap();
+    let path = session.get_session_file().unwrap().to_owned();
+    common::append(&path, log(&[nameless, no_type, nameless]).as_bytes());
+    session.refresh().unwrap();
+    assert_eq!(questions::ids(session.get_entries()), questions::ids(again(&session).get_entries()));
+}
+
+#[test]
+fn the_index_of_an_old_compaction_counts_from_the_header() {
+    let old = r#"{"type":"session","id":"s","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/w"}"#;
+    let title = r#"{"type":"title","v":1,"title":"Named","source":"user","updatedAt":"2026-01-01T00:00:00.000Z","pad":"  "}"#;
+    let message = |text: &str| {
+        format!(
+            r#"{{"type":"message","timestamp":"2025-01-01T00:00:01.000Z","message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    let compaction = r#"{"type":"compaction","timestamp":"2025-01-01T00:00:02.000Z","summary":"sum","firstKeptEntryIndex":2,"tokensBefore":1}"#;
+    let (one, two) = (message("one"), message("two"));
+    for before in [vec![], vec![title]] {
+        let lines = [before, vec![old, &one, &two, compaction]].concat();
+        let (_folder, root) = scratch();
+        let mut session = open(&root, format!("\u{feff}{}\r\n", lines.join("\r\n")));
+        let kept = |session: &SessionManager| {
+            let context = session.build_session_context(At::Leaf).unwrap();
+            let texts: Vec<String> =
+                context.messages().map(|m| m.unwrap().entry.read().unwrap().text()).collect();
+            texts
+        };
+        assert_eq!(kept(&session), ["sum", "two"]);
+        let ids = questions::ids(session.get_entries());
+        session.append_message(MESSAGE).unwrap();
+        assert_eq!(*session.format(), Format::Three);
+        assert_eq!(questions::ids(session.get_entries())[..3], ids);
+        let again = again(&session);
+        assert_eq!(kept(&again), ["sum", "two", "appended"]);
+        assert_eq!(again.get_session_name().is_some(), lines.len() == 5);
+    }
+}
+
+#[test]
+fn a_failed_summary_leaves_one_where_one_stood_though_the_log_was_read_anew() {
+    let (_folder, root) = scratch();
+    let lines: Vec<String> = (0..9).map(|n| user(&format!("m{n}"), None)).collect();
+    let mut text = log(&[HEADER]);
+    lines.iter().for_each(|line| text += &log(&[line]));
+    let mut session = open(&root, &text);
+    let path = session.get_session_file().unwrap().to_owned();
+    // Another file continues the session, but takes no entries: it is in a later version.
+    let shorter = log(&[&HEADER.replace("\"version\":3", "\"version\":4"), &lines[0], &lines[8]]);
+    common::write_old(&root.join("other"), shorter.as_bytes());
+    std::fs::rename(root.join("other"), &path).unwrap();
+    for summary in [true, false] {
+        let failed = match summary {
+            true => session.branch_with_summary(Some("m0"), "x", None, None).is_err(),
+            false => session.navigate("m0", Some("label")).is_err(),
+        };
+        assert!(failed);
+        assert_eq!(questions::leaf(&session).as_deref(), Some("m8"));
+    }
+}
+
+#[test]
+fn before_a_message_that_hangs_on_a_leaf_entry_is_where_that_leads() {
+    let (_folder, root) = scratch();
+    let leaf = entry("leaf", "l", Some("b"), r#","targetId":"a""#);
+    let lines = [HEADER, &user("a", None), &user("b", Some("a")), &leaf, &user("c", Some("l"))];
+    let mut session = open(&root, log(&lines));
+    session.branch("b").unwrap();
+    session.navigate("c", None).unwrap();
+    assert_eq!(questions::leaf(&session).as_deref(), Some("a"));
+}
+
+#[test]
+fn a_copy_opened_again_stands_where_it_stood() {
+    let (_folder, root) = scratch();
+    let leaf = entry("leaf", "l", Some("b"), r#","targetId":"a""#);
+    let text = log(&[HEADER, &user("a", None), &user("b", Some("a")), &leaf]);
+    for end in ["l", "b"] {
+        let mut session = open(&root, &text);
+        session.create_branched_session(end).unwrap();
+        assert_eq!(questions::leaf(&session), questions::leaf(&again(&session)), "{end}");
+    }
+}
+
+#[test]
+fn an_empty_file_that_appears_is_no_other_session() {
+    let (_folder, root) = scratch();
+    let mut session = SessionManager::create(Path::new("/w"), Some(&root)).unwrap();
+    let path = session.get_session_file().unwrap().to_owned();
+    common::write_old(&path, b"");
+    session.append_message(MESSAGE).unwrap();
+    assert_eq!(again(&session).entry_count(), 1);
+}
+
+#[test]
+fn nothing_kept_is_written_as_the_own_id() {
+    let mut session = SessionManager::in_memory("/w");
+    session.append_message(MESSAGE).unwrap();
+    let id = session.append_compaction(&Compaction { summary: "s", ..Compaction::default() }).unwrap();
+    let entry = session.get_entry(&id).unwrap().read().unwrap();
+    assert_eq!(entry.get_str("firstKeptEntryId").as_deref(), Some(&*id));
+}
+
+#[test]
+fn times_in_every_form_of_the_contract() {
+    for text in [
+        "2026-01-01T00:00:01Z",
+        "2026-01-01T00:00:01.5Z",
+        "2026-01-01T00:00:01.123456789012345Z",
+        "2026-01-01T00:00:01.123456789012345",
+        "2026-01-01T01:00:01.123456789012345+01:00",
+        "2026-01-01T00:00Z",
+        "2026-01-01T00:00",
+        "2026-01-01 00:00:01",
+        "2026-01-01T01:00:01+0100",
+        "2026-01-01T01:00:01+01",
+        "20260101T000001Z",
+        "2026-01-01",
+        "2026-01-01T00:00:01,5Z",
+    ] {
+        let time = ramal_session::time::parse(text);
+        let begin = 1_767_225_600_000;
+        assert!(time.is_some_and(|time| (begin..begin + 2000).contains(&time)), "{text}: {time:?}");
+    }
+    for text in ["1767225600000", "1767225600", "", "  ", "T", "2026", "2026-01-01T", "2026-13-01", "now"] {
+        assert_eq!(ramal_session::time::parse(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_line_as_long_as_the_buffer_reads_as_any_other() {
+    let (_folder, root) = scratch();
+    for size in (256 * 1024 - 3..=256 * 1024 + 3).chain(1024 * 1024 - 3..=1024 * 1024 + 3) {
+        for end in ["\n", "\r\n", "", "\r"] {
+            for mark in ["", "\u{feff}"] {
+                let line = user("a", None);
+                let pad = "x".repeat(size - line.len());
+                let line = line.replace("content\":\"", &format!("content\":\"{pad}"));
+                let next = if end.contains('\n') { log(&[&user("b", Some("a"))]) } else { String::new() };
+                let session = open(&root, format!("{mark}{HEADER}\n{line}{end}{next}"));
+                assert_eq!(session.damaged_lines(), 0, "{size} {end:?}");
+                assert_eq!(session.get_raw("a").unwrap().unwrap().len(), size, "{size} {end:?}");
+                assert_eq!(session.entry_count(), 1 + usize::from(!next.is_empty()));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_that_ends_later_reads_as_if_it_had_ended_at_once() {
+    let (_folder, root) = scratch();
+    for big in [1, 300 * 1024] {
+        let line = user("a", None).replace("content\":\"", &format!("content\":\"{}", "x".repeat(big)));
+        for (first, later) in [
+            ("", "\n"),
+            ("", "\r\n"),
+            ("\r", "\n"),
+            (" ", "\n"),
+            ("", " \n"),
+            ("\r", "\r\n"),
+            ("", "x\n"),
+            ("", "{}\n"),
+            (" ", "\r"),
+        ] {
+            let mut session = open(&root, format!("{HEADER}\n{line}{first}"));
+            let path = session.get_session_file().unwrap().to_owned();
+            let later = format!(
+                "{later}{}\n",
+                if later.ends_with('\n') { user("b", Some("a")) } else { String::new() }
+            );
+            common::append(&path, later.as_bytes());
+            session.refresh().unwrap();
+            let fresh = again(&session);
+            let told = |s: &SessionManager| {
+                (questions::ids(s.get_entries()), s.damaged_lines(), s.get_raw("a").unwrap())
+            };
+            assert_eq!(told(&session), told(&fresh), "{big} {first:?} {later:?}");
+            session.append_message(MESSAGE).unwrap();
+            let fresh = again(&session);
+            assert_eq!(told(&session), told(&fresh), "{big} {first:?} {later:?}");
+        }
+    }
+}
+
+#[test]
+fn the_header_may_stand_in_the_sixteenth_line_and_no_further() {
+    let (_folder, root) = scratch();
+    let title = r#"{"type":"title","title":"T"}"#;
+    for (before, found) in [(15, true), (16, false)] {
+        for foreign in ["damaged", title, "{}", r#"{"type":"session"}"#] {
+            let mut lines = vec![foreign; before];
+            let entry = user("a", None);
+            lines.extend(["", HEADER, &entry]);
+            let session = open(&root, log(&lines).replace('\n', "\n \n"));
+            assert_eq!(session.get_header().is_made_up(), !found, "{before} {foreign}");
+            assert!(session.get_entry("a").is_some());
+        }
+    }
+}
