@@ -6,7 +6,7 @@ mod common;
 use std::path::Path;
 
 use common::{questions, scratch};
-use ramal_session::{AppendError, At, Compaction, Format, NewEntry, SessionManager};
+use ramal_session::{AppendError, At, Compaction, Format, Kind, NewEntry, SessionManager};
 
 const HEADER: &str =
     r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}"#;
@@ -315,5 +315,141 @@ fn the_header_may_stand_in_the_sixteenth_line_and_no_further() {
             assert_eq!(session.get_header().is_made_up(), !found, "{before} {foreign}");
             assert!(session.get_entry("a").is_some());
         }
+    }
+}
+
+/// A number that follows from those before it.
+fn next(seed: &mut u64) -> usize {
+    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*seed >> 33) as usize
+}
+
+/// A log of entries whose ids and references come from a small pool.
+fn tangled(seed: &mut u64, ids: usize, count: usize) -> String {
+    let mut text = log(&[HEADER]);
+    for number in 0..count {
+        let id = format!("i{}", next(seed) % ids);
+        let parent = match next(seed) % 8 {
+            0 => None,
+            _ => Some(format!("i{}", next(seed) % ids)),
+        };
+        let target = format!("i{}", next(seed) % ids);
+        let (kind, fields) = match next(seed) % 12 {
+            0 => ("label", format!(r#","targetId":"{target}","label":"L{number}""#)),
+            1 => ("label", format!(r#","targetId":"{target}""#)),
+            2 => ("leaf", format!(r#","targetId":"{target}""#)),
+            3 => (
+                "compaction",
+                format!(r#","summary":"S{number}","firstKeptEntryId":"{target}","tokensBefore":1"#),
+            ),
+            4 => {
+                ("context_edit", format!(r#","targetId":"{target}","replacement":{{"content":"E{number}"}}"#))
+            }
+            5 => ("custom", r#","customType":"x""#.to_owned()),
+            6 => ("reset_boundary", String::new()),
+            _ => ("message", format!(r#","message":{{"role":"user","content":"M{number}"}}"#)),
+        };
+        text += &log(&[&entry(kind, &id, parent.as_deref(), &fields)]);
+    }
+    text
+}
+
+fn context(session: &SessionManager) -> Vec<String> {
+    let context = session.build_session_context(At::Leaf).unwrap();
+    context.messages().map(|message| message.unwrap().json).collect()
+}
+
+/// What is labelled on the path, less labels themselves, and how.
+fn labels(session: &SessionManager) -> Vec<(Kind, String, String)> {
+    let branch = session.get_branch(None).into_iter().filter(|entry| entry.kind() != Kind::Label);
+    let labelled = branch
+        .filter_map(|entry| Some((entry.kind(), entry.read().unwrap().text(), entry.label()?.to_owned())));
+    let mut labels: Vec<_> = labelled.collect();
+    labels.sort_by_key(|(_, text, label)| (text.clone(), label.clone()));
+    labels
+}
+
+#[test]
+fn a_copy_means_what_its_source_means() {
+    let (_folder, root) = common::light_scratch();
+    let mut seed = 7;
+    for round in 0..1000 {
+        let ids = [30, 12, 6][round % 3];
+        let text = tangled(&mut seed, ids, 16);
+        let mut session = open(&root, &text);
+        let target = format!("i{}", next(&mut seed) % ids);
+        if session.branch(&target).is_err() || session.get_leaf_entry().is_none() {
+            continue;
+        }
+        let leaf = questions::leaf(&session).unwrap();
+        let (before, labelled) = (context(&session), labels(&session));
+        session.clone_session().unwrap();
+        assert_eq!(context(&session), before, "{round}: to {leaf} in\n{text}");
+        assert_eq!(labels(&session), labelled, "{round}: to {leaf} in\n{text}");
+        let again = again(&session);
+        assert_eq!(questions::tree(&again), questions::tree(&session));
+        // Behind a moved position a record of a program does not decide where one stands.
+        if session.get_branch(None).iter().all(|entry| entry.kind() != Kind::Leaf) {
+            assert_eq!(questions::leaf(&again), questions::leaf(&session), "{round}: to {leaf} in\n{text}");
+        }
+        assert!(
+            again.get_entries().all(|entry| entry.irregular().is_none()),
+            "{round}: to {leaf} in\n{text}"
+        );
+        std::fs::remove_file(session.get_session_file().unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn in_memory_as_in_a_file() {
+    let (_folder, root) = common::light_scratch();
+    let mut seed = 11;
+    for _ in 0..100 {
+        let mut file = SessionManager::create(Path::new("/w"), Some(&root)).unwrap();
+        let mut memory = SessionManager::in_memory("/w");
+        let mut ids: Vec<(String, String)> = Vec::new();
+        for number in 0..20 {
+            let at = (!ids.is_empty()).then(|| ids[next(&mut seed) % ids.len()].clone());
+            let choice = next(&mut seed) % 7;
+            let apply = |session: &mut SessionManager, at: Option<&str>| match (choice, at) {
+                (0, Some(at)) => session.append_label_change(at, Some(&format!("L{number}"))),
+                (1, Some(at)) => session.branch_with_summary(Some(at), "sum", None, None),
+                (2, Some(at)) => session.append(&NewEntry::new("leaf").text("targetId", at)),
+                (3, Some(at)) => session.append_context_edit(at, Some("\"edited\"")),
+                (4, Some(at)) => session.append_compaction(&Compaction {
+                    summary: "c",
+                    first_kept_entry_id: at,
+                    ..Compaction::default()
+                }),
+                (5, Some(at)) => {
+                    session.branch(at).unwrap();
+                    session.append_custom_entry("x", Some("[1.0,1e400,12345678901234567890]"))
+                }
+                _ => session.append_message(&format!(
+                    r#"{{"role":"user","content":"m{number} \ud83d {} \u2028"}}"#,
+                    '\u{2028}'
+                )),
+            };
+            let one = apply(&mut file, at.as_ref().map(|at| &*at.0)).unwrap();
+            let two = apply(&mut memory, at.as_ref().map(|at| &*at.1)).unwrap();
+            ids.push((one.to_string(), two.to_string()));
+        }
+        let shape = |session: &SessionManager| {
+            let row = |(depth, entry): (usize, ramal_session::EntryRef<'_>)| {
+                (depth, entry.position(), entry.label().map(str::to_owned))
+            };
+            let rows: Vec<_> = questions::walk(session).into_iter().map(row).collect();
+            let leaf = session.get_leaf_entry().map(|leaf| leaf.position());
+            let said: Vec<_> =
+                context(session).iter().map(|json| ramal_session::Message::new(json).text()).collect();
+            (rows, leaf, said)
+        };
+        assert_eq!(shape(&file), shape(&memory));
+        if !file.is_on_disk() {
+            continue;
+        }
+        // A record of a program that hangs elsewhere does not decide where one stands.
+        let (old, new) = (shape(&file), shape(&again(&file)));
+        assert_eq!((new.0, new.1), (old.0, new.1));
     }
 }
