@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::entry::id::IdKey;
 use crate::entry::{EntryId, Header, Kind, time};
-use crate::error::{CopyError, OpenError};
+use crate::error::{CopyError, NoSuchEntry, OpenError};
 use crate::json::{self, ObjectEdit, quote};
 use crate::library;
 use crate::log::Log;
@@ -26,10 +26,15 @@ impl SessionManager {
     /// keeps its bytes. Answers the path of the new file; none in memory.
     ///
     /// # Errors
-    /// If there is no such entry, or the new file could not be written; the session is as it was.
+    /// If there is no such entry, it leads before the first one, or the new file could not be written;
+    /// the session is as it was.
     pub fn create_branched_session(&mut self, leaf: &str) -> Result<Option<PathBuf>, CopyError> {
-        let leaf = self.number_of(leaf)?;
-        self.copy_path(Some(leaf))
+        // A `leaf` entry is no place to be: what it leads to is copied.
+        let number = self.number_of(leaf)?;
+        match self.tree.landing(number).ok_or_else(|| NoSuchEntry { id: leaf.into() })? {
+            Some(leaf) => self.copy_path(Some(leaf)),
+            None => Err(CopyError::Empty),
+        }
     }
 
     /// Copies the whole active path into a session of its own and goes on there.

@@ -24,3 +24,8 @@ pub use manager::{
 };
 pub use migrate::Format;
 pub use tree::projection::{BranchFacts, CallOf, Calls, Filter, Guide, Projection, Row, View};
+
+/// The examples of the README are run as they stand there.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

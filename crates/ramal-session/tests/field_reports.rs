@@ -4,6 +4,8 @@
 //! what only this one must show stands beside it in `NAME.expect.json`.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#![allow(clippy::unwrap_used, reason = "a test may fail this way")]
+
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -2,6 +2,8 @@
 //! there at opening.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#![allow(clippy::unwrap_used, reason = "a test may fail this way")]
+
 mod common;
 
 use std::path::Path;

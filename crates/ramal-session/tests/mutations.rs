@@ -1,6 +1,8 @@
 //! Damage of every kind: nothing panics, nothing hangs, and no line that the damage did not touch is lost.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#![allow(clippy::unwrap_used, reason = "a test may fail this way")]
+
 mod common;
 
 use std::collections::{HashMap, HashSet};
@@ -169,7 +171,7 @@ fn questions(session: &SessionManager) -> Result<(), TestCaseError> {
             read.json()
         );
         let id = read.id().to_string();
-        prop_assert!(!session.get_branch(Some(&id)).is_empty());
+        prop_assert!(!session.get_branch(Some(&id)).is_empty(), "no entry {id}: {}", read.json());
         let context = session.build_session_context(At::Entry(&id)).unwrap();
         for message in context.messages() {
             let json = message.unwrap().json;
@@ -202,7 +204,7 @@ fn appends(session: &mut SessionManager, path: &Path, bytes: &[u8]) -> Result<()
 }
 
 proptest! {
-    #![proptest_config(common::cases(600))]
+    #![proptest_config(common::cases(1500))]
 
     #[test]
     fn good_lines_survive_damage_around_them(

@@ -4,6 +4,8 @@
 //! stands in a vector.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#![allow(clippy::unwrap_used, reason = "a test may fail this way")]
+
 mod common;
 
 use std::collections::{HashMap, HashSet};

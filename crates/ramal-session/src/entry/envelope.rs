@@ -47,7 +47,38 @@ pub(crate) enum Head {
 /// Stops as soon as type, id, parent, time and (for a message) role are known; what follows has to
 /// be checked for wholeness by its brackets. Spaces, escapes and any order of members are allowed.
 pub(crate) fn read(line: &[u8]) -> Head {
-    usual(line).unwrap_or_else(|| any(line))
+    most(line).or_else(|| usual(line)).unwrap_or_else(|| any(line))
+}
+
+/// The shape of most lines: a message whose id and parent have eight characters, so that everything
+/// stands at its place. None for anything else.
+fn most(line: &[u8]) -> Option<Head> {
+    const TYPE: &[u8; 24] = b"{\"type\":\"message\",\"id\":\"";
+    const PARENT: &[u8; 14] = b"\",\"parentId\":\"";
+    const TIME: &[u8; 15] = b"\",\"timestamp\":\"";
+    const ROLE: &[u8; 21] = b"\",\"message\":{\"role\":\"";
+    let (start, rest) = line.split_first_chunk::<24>()?;
+    let (id, rest) = rest.split_first_chunk::<8>()?;
+    let (before_parent, rest) = rest.split_first_chunk::<14>()?;
+    let (parent, rest) = rest.split_first_chunk::<8>()?;
+    let (before_time, rest) = rest.split_first_chunk::<15>()?;
+    let (time, rest) = rest.split_first_chunk::<24>()?;
+    let (before_role, rest) = rest.split_first_chunk::<21>()?;
+    let fits = start == TYPE && before_parent == PARENT && before_time == TIME && before_role == ROLE;
+    let plain = |text: &[u8]| !text.iter().any(|&byte| byte == b'"' || byte == b'\\');
+    if !fits || !plain(id) || !plain(parent) || !plain(time) {
+        return None;
+    }
+    let (id, parent) = (IdKey::of_eight(*id)?, IdKey::of_eight(*parent)?);
+    let (role, rest) = plain_string(rest)?;
+    let envelope = Envelope {
+        kind: Kind::Message,
+        role: Role::of_bytes(role),
+        id: Some(id),
+        parent: ParentRef::Id(parent),
+        time: time::parse_bytes(time).unwrap_or(time::UNREADABLE),
+    };
+    Some(Head::Entry { envelope, read: line.len() - rest.len(), depth: 2 })
 }
 
 /// The shape in which this program and its peers write: no spaces, no escapes, the envelope first
@@ -287,6 +318,19 @@ mod tests {
         ] {
             let usual = usual(line.as_bytes());
             assert_eq!(usual, Some(any(line.as_bytes())), "{line}");
+        }
+        for (id, parent) in [("0a1b2c3d", "zzzzzzzz"), ("x y{z}[]", "________")] {
+            let line = format!(
+                r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2025-04-06T11:58:29.055Z","message":{{"role":"assistant","x":1}}}}"#
+            );
+            assert!(most(line.as_bytes()).is_some());
+            assert_eq!(most(line.as_bytes()), Some(any(line.as_bytes())), "{line}");
+        }
+        for id in ["\u{e9}23456", "\\u0061bc", "a\",\"b\":\""] {
+            let line = format!(
+                r#"{{"type":"message","id":"{id}","parentId":"12345678","timestamp":"2025-04-06T11:58:29.055Z","message":{{"role":"user"}}}}"#
+            );
+            assert_eq!(most(line.as_bytes()), None, "{line}");
         }
         for line in [
             r#"{"type":"session","id":"a","parentId":null,"timestamp":""}"#,

@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::num::NonZeroU64;
 use std::ops::Deref;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The id of an entry, as it stands in the log.
 ///
@@ -68,55 +70,64 @@ impl PartialEq<&str> for EntryId {
 /// peers make. Anything else is a hash of 63 bits under a key drawn at random for this process, so
 /// that no file can be made whose ids collide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct IdKey(u64);
+pub(crate) struct IdKey(NonZeroU64);
 
-const HASHED: u64 = 1 << 63;
+const HASHED: NonZeroU64 = NonZeroU64::new(1 << 63).unwrap();
+const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
 impl IdKey {
     /// The key of an id; none for the empty text, which is no id.
     pub(crate) fn of(id: &[u8]) -> Option<IdKey> {
         match id.len() {
             0 => None,
-            8 => {
-                let word = u64::from_be_bytes(id.try_into().ok()?);
-                Some(if word & 0x8080_8080_8080_8080 == 0 && !id.contains(&0) {
-                    IdKey(word)
-                } else {
-                    IdKey::hashed(id)
-                })
-            }
+            8 => IdKey::of_eight(id.try_into().ok()?).or_else(|| Some(IdKey::hashed(id))),
             1..8 if id.is_ascii() && !id.contains(&0) => {
                 let mut bytes = [0; 8];
                 bytes[..id.len()].copy_from_slice(id);
-                Some(IdKey(u64::from_be_bytes(bytes)))
+                NonZeroU64::new(u64::from_be_bytes(bytes)).map(IdKey)
             }
             _ => Some(IdKey::hashed(id)),
         }
     }
 
+    /// The key of an id of eight ASCII characters; none if it is not of these.
+    pub(crate) fn of_eight(id: [u8; 8]) -> Option<IdKey> {
+        let word = u64::from_be_bytes(id);
+        let has_zero = word.wrapping_sub(0x0101_0101_0101_0101) & !word & HIGH_BITS != 0;
+        if word & HIGH_BITS == 0 && !has_zero { NonZeroU64::new(word).map(IdKey) } else { None }
+    }
+
     fn hashed(id: &[u8]) -> IdKey {
         static KEYS: OnceLock<RandomState> = OnceLock::new();
-        IdKey(KEYS.get_or_init(RandomState::new).hash_one(id) | HASHED)
+        IdKey(HASHED | KEYS.get_or_init(RandomState::new).hash_one(id))
     }
 
     /// The id itself, where the key holds it.
     pub(crate) fn text(self) -> Option<String> {
-        if self.0 & HASHED != 0 {
+        if self.0.get() & HASHED.get() != 0 {
             return None;
         }
-        let bytes = self.0.to_be_bytes();
+        let bytes = self.0.get().to_be_bytes();
         let end = bytes.iter().position(|&b| b == 0).unwrap_or(8);
         String::from_utf8(bytes[..end].to_vec()).ok()
     }
 
     pub(crate) fn bits(self) -> u64 {
-        self.0
+        self.0.get()
     }
 }
 
 /// Eight lowercase hex characters: the form of the ids that this program makes.
 pub(crate) fn short_id(bits: u32) -> String {
     format!("{bits:08x}")
+}
+
+/// Bits for a new id: no two calls of a process give the same for the same reason, and no two
+/// processes either. No call to the system is made for them.
+pub(crate) fn fresh_bits() -> u32 {
+    static KEYS: OnceLock<RandomState> = OnceLock::new();
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    KEYS.get_or_init(RandomState::new).hash_one(COUNT.fetch_add(1, Ordering::Relaxed)) as u32
 }
 
 /// A hash that stays the same for ever: migrated ids are derived from it, and what is remembered

@@ -45,16 +45,20 @@ pub fn now() -> i64 {
 fn fast(text: &[u8]) -> Option<i64> {
     let text: &[u8; 24] = text.try_into().ok()?;
     let shape = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')];
-    if shape.iter().any(|&(at, byte)| text[at] != byte) {
+    // Looked at all together, without a branch for each: this is read for every entry.
+    let mut odd = shape.iter().fold(false, |odd, &(at, byte)| odd | (text[at] != byte));
+    let mut digit = |at: usize| {
+        let digit = text[at].wrapping_sub(b'0');
+        odd |= digit > 9;
+        i64::from(digit)
+    };
+    let mut two = |at: usize| digit(at) * 10 + digit(at + 1);
+    let (century, of_century, month, day) = (two(0), two(2), two(5), two(8));
+    let (hour, minute, second, tens) = (two(11), two(14), two(17), two(20));
+    let (year, ms) = (century * 100 + of_century, tens * 10 + digit(22));
+    if odd {
         return None;
     }
-    let number = |from: usize, digits: usize| {
-        text[from..from + digits]
-            .iter()
-            .try_fold(0i64, |n, b| b.is_ascii_digit().then(|| n * 10 + i64::from(b - b'0')))
-    };
-    let (year, month, day) = (number(0, 4)?, number(5, 2)?, number(8, 2)?);
-    let (hour, minute, second, ms) = (number(11, 2)?, number(14, 2)?, number(17, 2)?, number(20, 3)?);
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         2 => 28 + i64::from(leap),

@@ -158,6 +158,8 @@ struct Pace {
     taken: Mutex<u64>,
     moved: Condvar,
     ahead: u64,
+    /// Emptied lists, to be filled again: fresh memory costs more than reading the lines.
+    spare: Mutex<Vec<Vec<Line>>>,
 }
 
 impl Pace {
@@ -169,6 +171,14 @@ impl Pace {
             .wait_while(taken, |taken| number > taken.saturating_add(self.ahead))
             .unwrap_or_else(PoisonError::into_inner);
         *taken != u64::MAX
+    }
+
+    fn spare(&self) -> Vec<Line> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    fn give_back(&self, lines: Vec<Line>) {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(lines);
     }
 
     fn set(&self, taken: u64) {
@@ -187,7 +197,12 @@ fn scan_parallel(
 ) -> io::Result<Scanned> {
     let blocks = (len - from).div_ceil(BLOCK);
     let next = AtomicU64::new(0);
-    let pace = Pace { taken: Mutex::new(0), moved: Condvar::new(), ahead: threads * 2 };
+    let pace = Pace {
+        taken: Mutex::new(0),
+        moved: Condvar::new(),
+        ahead: threads * 2,
+        spare: Mutex::new(Vec::new()),
+    };
     let (send, receive) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -201,7 +216,7 @@ fn scan_parallel(
                         return;
                     }
                     let start = from + number * BLOCK;
-                    let mut batch = Batch::default();
+                    let mut batch = Batch { lines: pace.spare(), block: Block::default() };
                     let until = (start + BLOCK).min(len);
                     let result = scan_block(log, start, until, len, number == 0, &mut buffer, &mut batch);
                     if send.send((number, result.map(|()| batch))).is_err() {
@@ -240,6 +255,8 @@ fn in_order(
         let before = lines_before + scanned.lines;
         lines.iter_mut().for_each(|line| line.number += before);
         sink(&mut lines);
+        lines.clear();
+        pace.give_back(lines);
         scanned.lines += block.lines;
         scanned.settled = scanned.settled.max(block.settled);
         wanted += 1;

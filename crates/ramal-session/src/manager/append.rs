@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::intake::Last;
 use super::{Durability, Place, SessionManager};
-use crate::entry::id::short_id;
+use crate::entry::id::{fresh_bits, short_id};
 use crate::entry::{EntryId, Kind, time};
 use crate::error::{AppendError, NoSuchEntry};
 use crate::json::{self, Members, quote};
@@ -205,9 +205,7 @@ impl SessionManager {
     /// An id that no entry of the log has.
     pub(crate) fn new_entry_id(&self) -> String {
         loop {
-            let bits = uuid::Uuid::now_v7().as_u128();
-            // The low bits are the random ones.
-            let id = short_id((bits ^ bits >> 32) as u32);
+            let id = short_id(fresh_bits());
             if !self.tree.has_id(&id) {
                 return id;
             }

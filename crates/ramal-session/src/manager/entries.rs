@@ -4,9 +4,10 @@ use std::io;
 use std::path::PathBuf;
 
 use super::SessionManager;
+use crate::entry::id::IdKey;
 use crate::entry::{Entry, EntryId, Kind};
 use crate::error::{NoSuchEntry, ReadError};
-use crate::json::{self, ObjectEdit, quote};
+use crate::json::{self, Members, ObjectEdit, quote};
 use crate::migrate;
 use crate::tree::node::Flags;
 
@@ -27,7 +28,7 @@ impl SessionManager {
         }
         // A long id is not held; its line has it.
         let line = self.log.read(node.offset(), node.len())?;
-        Ok(json::get_str(&line, "id").unwrap_or_default().into_owned().into())
+        Ok(long_id(&line, node.id))
     }
 
     /// The line of a node, as the present version of the format has it.
@@ -52,7 +53,7 @@ impl SessionManager {
         let mut line = self.line(number)?;
         let id = match node.id.text() {
             Some(text) => EntryId::from(text),
-            None => json::get_str(&line, "id").unwrap_or_default().into_owned().into(),
+            None => long_id(&line, node.id),
         };
         if node.flags.has(Flags::NO_ID) {
             line = ObjectEdit::new().set("id", quote(&id)).apply(&line);
@@ -92,4 +93,14 @@ impl SessionManager {
         node.kind == Kind::CustomMessage
             || (node.kind == Kind::Message && node.role == crate::entry::Role::User)
     }
+}
+
+/// The id of a line whose node holds only a key of it. Of several members called `id` it is the one
+/// that the tree knows.
+fn long_id(line: &[u8], key: IdKey) -> EntryId {
+    let stated = Members::new(line)
+        .filter(|member| json::decode(&line[member.key.clone()]) == "id")
+        .filter_map(|member| json::members::as_str(&line[member.value]))
+        .find(|id| IdKey::of(id.as_bytes()) == Some(key));
+    stated.unwrap_or_default().into_owned().into()
 }

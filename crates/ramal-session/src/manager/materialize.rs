@@ -128,6 +128,10 @@ impl SessionManager {
         let permissions = old.permissions()?;
         let mut draft = Draft::beside(target)?;
         self.write_migrated(&mut |bytes| draft.write_all(bytes))?;
+        if self.tail_is_open() {
+            // The new file is nobody's half-written one: its last line ends.
+            draft.write_all(b"\n")?;
+        }
         // Whoever opens the new file waits until the late lines are in it, too.
         lock::lock(draft.file())?;
         let (file, _backup) = draft.replace(target, permissions)?;

@@ -2,6 +2,7 @@
 
 mod labels;
 mod links;
+mod memory;
 mod names;
 pub(crate) mod node;
 pub(crate) mod projection;
@@ -102,6 +103,7 @@ impl Tree {
     pub(crate) fn reserve(&mut self, total: usize) {
         self.ids.reserve(total.saturating_sub(self.nodes.len()));
         self.nodes.reserve(total.saturating_sub(self.nodes.len()));
+        memory::will_be_used(self.nodes.as_ptr(), self.nodes.capacity());
     }
 
     /// An entry with this id will be added soon.

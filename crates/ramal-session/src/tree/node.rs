@@ -177,7 +177,9 @@ impl IdTable {
         if size == self.slots.len() {
             return;
         }
-        let old = std::mem::replace(&mut self.slots, vec![0; size]);
+        let slots = vec![0; size];
+        super::memory::will_be_used(slots.as_ptr(), slots.len());
+        let old = std::mem::replace(&mut self.slots, slots);
         for slot in old.into_iter().filter(|&slot| slot != 0) {
             let mut at = (slot >> 32) as usize & (size - 1);
             while self.slots[at] != 0 {

@@ -1,0 +1,100 @@
+//! The house as ARCHITECTURE.md draws it: which crate may lean on which, and that every file says
+//! what it is for.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn dependencies(name: &str) -> BTreeSet<String> {
+    let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
+    let mut inside = false;
+    let mut found = BTreeSet::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.ends_with("dependencies]") && !line.contains("dev-");
+        } else if inside && let Some((name, _)) = line.split_once(['.', ' ', '=']) {
+            found.insert(name.to_owned());
+        }
+    }
+    found
+}
+
+#[test]
+fn arrows_point_one_way() {
+    let allowed: &[(&str, &[&str])] = &[
+        ("ramal-session", &[]),
+        ("ramal-model", &["ramal-session"]),
+        ("ramal-agent", &["ramal-model", "ramal-session"]),
+        ("ramal-extension", &["ramal-agent", "ramal-model", "ramal-session"]),
+        ("ramal-tui", &["ramal-agent", "ramal-model", "ramal-session"]),
+    ];
+    for (name, may) in allowed {
+        if !root().join("crates").join(name).exists() {
+            continue;
+        }
+        for other in dependencies(name).iter().filter(|other| other.starts_with("ramal")) {
+            assert!(may.contains(&&**other), "{name} leans on {other}, against ARCHITECTURE.md");
+        }
+    }
+}
+
+#[test]
+fn the_session_library_knows_no_runtime_network_or_terminal() {
+    let dependencies = dependencies("ramal-session");
+    assert!(
+        dependencies.contains("serde_json"),
+        "the manifest is not read as it should be: {dependencies:?}"
+    );
+    for stranger in ["tokio", "reqwest", "hyper", "crossterm", "ratatui", "clap", "rquickjs", "terminal_size"]
+    {
+        assert!(!dependencies.contains(stranger), "ramal-session must not know {stranger}");
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    let mut folders = vec![root().join("crates")];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                assert!(text.starts_with("//!"), "{} does not begin with a `//!` line", path.display());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 100, "only {seen} files were found");
+}
+
+#[test]
+fn modules_named_in_the_map_are_there() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let rows =
+        map.split("## Inside `ramal-session`").nth(1).unwrap().split("## Where a rule lives").next().unwrap();
+    let mut seen = 0;
+    for row in rows.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let source = root().join("crates/ramal-session/src");
+        let module = cells[1].trim_matches('`');
+        for file in cells[2].split_whitespace().map(|name| name.trim_matches('`')) {
+            let place = source.join(module).join(file);
+            let is_there = place.with_extension("rs").exists() || place.join("mod.rs").exists();
+            assert!(is_there, "ARCHITECTURE.md names {module}/{file}, which is not there");
+            seen += 1;
+        }
+        let place = source.join(module);
+        assert!(
+            place.with_extension("rs").exists() || place.join("mod.rs").exists(),
+            "{module} is not there"
+        );
+    }
+    assert!(seen > 30, "only {seen} files are named");
+}
