@@ -453,3 +453,49 @@ fn in_memory_as_in_a_file() {
         assert_eq!((new.0, new.1), (old.0, new.1));
     }
 }
+
+#[test]
+fn results_find_their_calls_and_everything_sent_is_a_pair() {
+    let (_folder, root) = scratch();
+    let answer = |id: &str, parent: &str, calls: &[&str], more: &str| {
+        let calls: Vec<String> = calls
+            .iter()
+            .map(|call| format!(r#"{{"type":"toolCall","id":"{call}","name":"t","arguments":{{}}}}"#))
+            .collect();
+        let message = format!(r#","message":{{"role":"assistant","content":[{}]{more}}}"#, calls.join(","));
+        entry("message", id, Some(parent), &message)
+    };
+    let result = |id: &str, parent: &str, call: &str| {
+        let message = format!(r#","message":{{"role":"toolResult","toolCallId":"{call}","content":"{id}"}}"#);
+        entry("message", id, Some(parent), &message)
+    };
+    let lines = [
+        HEADER,
+        &user("a", None),
+        &result("r0", "a", "c1"),
+        &answer("b", "r0", &["c1", "c2", "c1"], ""),
+        &result("r2", "b", "c2"),
+        &user("u", Some("r2")),
+        &answer("e", "u", &[], ""),
+        &result("r1", "e", "c1"),
+        &result("r3", "r1", "c1"),
+        &answer("d", "r3", &["c1"], r#","stopReason":"aborted""#),
+        &entry("label", "l", Some("d"), r#","targetId":"d","label":"x""#),
+    ];
+    let session = open(&root, log(&lines));
+    let sent = |at: At<'_>| {
+        let context = session.build_session_context(at).unwrap();
+        let told = |json: String| {
+            let message = ramal_session::Message::new(&json);
+            let call = message.get_str("toolCallId").map(|call| call.into_owned());
+            call.map_or_else(|| message.text(), |call| format!("{call} {}", message.is_error()))
+        };
+        context.model_messages().map(|message| told(message.unwrap())).collect::<Vec<_>>()
+    };
+    let all = ["a", "", "c1 false", "c2 false", "u", "", "c1 true"];
+    assert_eq!(sent(At::Leaf), all);
+    assert_eq!(sent(At::Entry("d")), all);
+    assert_eq!(sent(At::Entry("b")), ["a", "", "c1 true", "c2 true"]);
+    assert_eq!(sent(At::Entry("u")), ["a", "", "c1 true", "c2 false", "u"]);
+    assert_eq!(sent(At::BeforeFirst), [""; 0]);
+}

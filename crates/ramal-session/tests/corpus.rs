@@ -2,7 +2,6 @@
 //!
 //! The folder's `README.md` has a table of its files; what the library finds has to agree with it.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 #![allow(clippy::unwrap_used, reason = "a test may fail this way")]
 
 mod common;
