@@ -1,5 +1,5 @@
 //! Corners where two rules of the contract meet.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, reason = "a test may fail this way")]
 
 mod common;
 

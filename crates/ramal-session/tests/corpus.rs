@@ -1,7 +1,7 @@
 //! Real session files, where there are any: `RAMAL_CORPUS`, or `shared/corpus` beside the workspace.
 //!
 //! The folder's `README.md` has a table of its files; what the library finds has to agree with it.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 #![allow(clippy::unwrap_used, reason = "a test may fail this way")]
 
 mod common;

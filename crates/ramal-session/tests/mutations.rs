@@ -1,5 +1,5 @@
 //! Damage of every kind: nothing panics, nothing hangs, and no line that the damage did not touch is lost.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 #![allow(clippy::unwrap_used, reason = "a test may fail this way")]
 
 mod common;

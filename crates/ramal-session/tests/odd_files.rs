@@ -1,5 +1,5 @@
 //! Files that are hard to read: odd bytes, huge lines, long chains, wide fans.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 #![allow(clippy::unwrap_used, reason = "a test may fail this way")]
 
 mod common;

@@ -2,7 +2,7 @@
 //!
 //! `RAMAL_VECTOR` selects by a regular expression on the name. `tests/vectors/README.md` says what
 //! stands in a vector.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 #![allow(clippy::unwrap_used, reason = "a test may fail this way")]
 
 mod common;
