@@ -15,10 +15,22 @@ use memchr::memmem;
 /// ```
 pub fn clean(bytes: &[u8]) -> Cow<'_, str> {
     // Nearly everything is UTF-8, and to see that is quicker than to look for what is not.
-    let mut text = match std::str::from_utf8(bytes) {
+    without_half_pairs(match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),
+    })
+}
+
+/// [`clean`] of bytes that are not needed any more.
+pub(crate) fn clean_owned(bytes: Vec<u8>) -> String {
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     };
+    without_half_pairs(Cow::Owned(text)).into_owned()
+}
+
+fn without_half_pairs(mut text: Cow<'_, str>) -> Cow<'_, str> {
     let mut from = 0;
     while let Some(at) = next_surrogate(text.as_bytes(), from) {
         let bytes = text.as_bytes();
@@ -105,6 +117,7 @@ mod tests {
             assert_eq!(clean(given.as_bytes()), want, "{given}");
         }
         assert_eq!(clean(b"\"\xff\""), "\"\u{fffd}\"");
+        assert_eq!(clean_owned(b"\"\xff \\ud83d\"".to_vec()), "\"\u{fffd} \\ufffd\"");
     }
 
     #[test]
