@@ -3,6 +3,8 @@
 //! Every `*.jsonl` in `tests/field_reports` is opened, read, appended to, copied and moved about in;
 //! what only this one must show stands beside it in `NAME.expect.json`.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -1,6 +1,8 @@
 //! A log read in pieces is the log read at once: what others append is taken in as if it had been
 //! there at opening.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod common;
 
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Damage of every kind: nothing panics, nothing hangs, and no line that the damage did not touch is lost.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod common;
 
 use std::collections::{HashMap, HashSet};

@@ -1,5 +1,7 @@
 //! Files that are hard to read: odd bytes, huge lines, long chains, wide fans.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod common;
 
 use std::io::Write;

@@ -3,6 +3,8 @@
 //! `RAMAL_VECTOR` selects by a regular expression on the name. `tests/vectors/README.md` says what
 //! stands in a vector.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod common;
 
 use std::collections::{HashMap, HashSet};
