@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use ramal_session::library::{self, FindError, Places};
 use ramal_session::{Calls, EntryId, EntryRef, Irregular, OpenError, SessionManager};
 
@@ -57,12 +56,18 @@ pub(crate) fn session(name: Option<&str>, globals: &Globals) -> anyhow::Result<S
     Ok(session)
 }
 
-/// The directory that the command works in.
+/// The directory that the command works in. One that was deleted is what the shell still calls it: its
+/// sessions are there.
 ///
 /// # Errors
-/// If it cannot be told, as after it was deleted.
+/// If it cannot be told.
 pub(crate) fn cwd() -> anyhow::Result<PathBuf> {
-    std::env::current_dir().context("the working directory cannot be told")
+    let named = || std::env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());
+    std::env::current_dir().or_else(|error| named().ok_or(error)).map_err(|error| {
+        Failure::new(format!("the working directory cannot be told: {error}"))
+            .hint("go to a directory that is there")
+            .into()
+    })
 }
 
 /// The file of a session. It is there.

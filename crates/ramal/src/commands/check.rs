@@ -99,7 +99,12 @@ impl Checked {
             progress.show(|| format!("{} of {} read", human::size(done), human::size(all)));
         });
         progress.clear();
-        let report = report.map_err(|source| ramal_session::OpenError::Io { path: path.into(), source })?;
+        let mut report =
+            report.map_err(|source| ramal_session::OpenError::Io { path: path.into(), source })?;
+        if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
+            // What was looked at is the session that would begin there.
+            (report.bytes, report.lines) = (0, 0);
+        }
         let header = session.get_header();
         let session_id = (!header.is_made_up()).then(|| header.id().to_owned());
         Ok(Checked { path: path.into(), session_id, report, repaired: None })
@@ -126,8 +131,8 @@ impl Page {
             false => ("damaged", Role::Error),
         };
         let verdict = self.palette.paint(role, verdict).to_string();
-        let (entries, size) = (human::count(before.entries as u64), human::size(before.bytes));
-        writeln!(out, "{name}: {verdict}, {entries} entries, {size}")?;
+        let (entries, size) = (entries(before.entries), human::size(before.bytes));
+        writeln!(out, "{name}: {verdict}, {entries}, {size}")?;
         for finding in &before.findings {
             let role = if finding.what.severity() == Severity::Damage { Role::Error } else { Role::Dim };
             self.print_row(&place(finding), &finding.what.to_string(), role, out)?;
@@ -169,9 +174,8 @@ impl Page {
         if let Some(backup) = &repaired.backup {
             writeln!(out, "  The old file is {}", clean::name(&backup.to_string_lossy()))?;
         }
-        let (entries, left) = (checked.report.entries as u64, checked.report.damage);
-        match left {
-            0 => writeln!(out, "  It is whole now: {} entries", human::count(entries))?,
+        match checked.report.damage {
+            0 => writeln!(out, "  It is whole now: {}", entries(checked.report.entries))?,
             left => writeln!(out, "  {} cannot be mended", several(left, "thing", "things"))?,
         }
         Ok(())
@@ -199,6 +203,10 @@ impl Page {
         }
         Ok(())
     }
+}
+
+fn entries(count: usize) -> String {
+    several(count as u64, "entry", "entries")
 }
 
 fn of_it(some: u64, all: u64) -> String {

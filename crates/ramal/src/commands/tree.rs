@@ -16,7 +16,7 @@ use crate::resolve;
 use crate::view::says::{preview, says, says_for_preview};
 use crate::view::style::{Palette, Role};
 use crate::view::tree_row::{Drawing, Times, TreeRow};
-use crate::view::width::wrap;
+use crate::view::width::{fit, wrap};
 use crate::view::{clean, human};
 
 /// Show a session as a tree
@@ -157,7 +157,7 @@ fn write_below(
         parts.push(format!("search “{search}”"));
     }
     if let Some(name) = session.get_session_name() {
-        parts.push(clean::name(&name));
+        parts.push(fit(&clean::name(&name), NAME).into_owned());
     }
     if let Some((from, to)) = span {
         parts.push(Times::new(frame.zone.clone(), span).span(from, to));
@@ -187,6 +187,9 @@ fn write_below(
     notices::write(session, palette, columns, false, out)?;
     Ok(())
 }
+
+/// Columns of the session's name below the tree.
+const NAME: usize = 60;
 
 /// When the oldest and the newest entry were made.
 fn span(session: &SessionManager) -> Option<(i64, i64)> {
