@@ -94,7 +94,7 @@ impl Drawing {
         if row.shifted > 0 {
             // The drawing is shifted sideways; the number says by how many levels.
             let sign = format!("‹{}", row.shifted);
-            let sign = format!("{} ", pad(&sign, LEVEL - 1));
+            let sign = format!("{} ", pad(&sign, width(&sign).max(LEVEL - 1)));
             line.push_fit(Role::Dim, &sign, self.columns);
         }
         let guides: String = row.guides.iter().map(|&guide| lines_of(guide)).collect();
@@ -219,5 +219,32 @@ impl Times {
             format!("{:04}-{:02}-{:02}", at.year(), at.month(), at.day())
         };
         if self.one_day { date(to) } else { format!("{} to {}", date(from), date(to)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_far_a_drawing_is_shifted_is_told_whole() {
+        let now = Timestamp::UNIX_EPOCH;
+        let drawing = Drawing::new(Palette::plain(), 60, now, TimeZone::UTC, None);
+        let says = Says { who: "user".into(), wrong: None, text: "x".into(), role: Role::User };
+        for (shifted, want) in [(0, "user: x"), (3, "‹3 user: x"), (1234, "‹1234 user: x")] {
+            let row = TreeRow {
+                guides: &[],
+                shifted,
+                is_active: None,
+                is_leaf: false,
+                label: None,
+                says: &says,
+                oddity: None,
+                facts: None,
+                id: "a",
+                time: None,
+            };
+            assert_eq!(drawing.draw(&row), want);
+        }
     }
 }
