@@ -23,8 +23,10 @@ const LONGEST_ID: usize = 64;
 const LONGEST_NAME: usize = 128;
 /// Tokens for an answer, unless the caller or the model says otherwise.
 const ANSWER: u64 = 32_000;
-/// The smallest budget for thinking that is accepted, and what is left for the answer at least.
+/// The smallest budget for thinking that is accepted.
 const SMALLEST_BUDGET: u64 = 1024;
+/// What thinking leaves for the answer, unless the caller wants less.
+const SMALLEST_ANSWER: u64 = 1024;
 
 pub(super) fn write(endpoint: &Endpoint, request: &Request) -> HttpRequest {
     let mut conversation = Conversation::new(endpoint);
@@ -48,9 +50,21 @@ pub(super) fn write(endpoint: &Endpoint, request: &Request) -> HttpRequest {
     HttpRequest { url, headers, body: body(endpoint, request, &thinking, conversation).into_bytes() }
 }
 
+/// What may differ between two requests of a session — how much to think — stands behind the messages.
 fn body(endpoint: &Endpoint, request: &Request, thinking: &Thinking, conversation: Told) -> String {
-    let mut out = format!("{{\"model\":{},\"max_tokens\":{}", quote(&endpoint.model), thinking.max_tokens);
-    out += ",\"stream\":true";
+    let mut out = format!("{{\"model\":{},\"stream\":true", quote(&endpoint.model));
+    write_tools(&mut out, request, &conversation);
+    let texts =
+        std::iter::once(request.system.as_str()).chain(conversation.system.iter().map(String::as_str));
+    let mut system: Vec<String> =
+        texts.filter(|text| !text.trim().is_empty()).map(|text| text_block("text", text)).collect();
+    if let Some(last) = system.last_mut() {
+        mark(last);
+        let _ = write!(out, ",\"system\":[{}]", system.join(","));
+    }
+    out += ",\"messages\":[";
+    write_turns(&mut out, conversation.turns);
+    let _ = write!(out, "],\"max_tokens\":{}", thinking.max_tokens);
     match thinking.how {
         How::Off => {}
         How::Budget(tokens) => {
@@ -62,18 +76,7 @@ fn body(endpoint: &Endpoint, request: &Request, thinking: &Thinking, conversatio
             let _ = write!(out, r#","output_config":{{"effort":"{effort}"}}"#);
         }
     }
-    write_tools(&mut out, request, &conversation);
-    let mut system: Vec<String> = Vec::new();
-    let texts =
-        std::iter::once(request.system.as_str()).chain(conversation.system.iter().map(String::as_str));
-    system.extend(texts.filter(|text| !text.trim().is_empty()).map(|text| text_block("text", text)));
-    if let Some(last) = system.last_mut() {
-        mark(last);
-        let _ = write!(out, ",\"system\":[{}]", system.join(","));
-    }
-    out += ",\"messages\":[";
-    write_turns(&mut out, conversation.turns);
-    out += "]}";
+    out.push('}');
     out
 }
 
@@ -364,7 +367,7 @@ impl Thinking {
             Some(_) => (answer + budget(level)).min(most),
             None => answer,
         };
-        let budget = budget(level).min(max_tokens.saturating_sub(SMALLEST_BUDGET));
+        let budget = budget(level).min(max_tokens.saturating_sub(answer.min(SMALLEST_ANSWER)));
         if budget < SMALLEST_BUDGET || !can_begin_to_think(turns) {
             return off;
         }
