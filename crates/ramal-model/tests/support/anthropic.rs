@@ -10,6 +10,8 @@ use super::requests::{Broken, is_base64, is_name, only};
 /// What in the body of a request the provider would not accept.
 pub fn validate_anthropic(body: &[u8]) -> Vec<String> {
     let mut broken = Broken::default();
+    // Within a text the quotes would have backslashes before them.
+    let text_of_body = String::from_utf8_lossy(body);
     let Ok(body) = serde_json::from_slice::<Value>(body) else { return vec!["no JSON".into()] };
     let known = [
         "model",
@@ -28,15 +30,15 @@ pub fn validate_anthropic(body: &[u8]) -> Vec<String> {
     broken.unless(body["stream"] == true, "no stream is asked for");
     thinking(&body, &mut broken);
     if let Some(system) = body.get("system") {
-        let blocks = system.as_array().cloned().unwrap_or_default();
+        let blocks = system.as_array().map(Vec::as_slice).unwrap_or_default();
         broken.unless(!blocks.is_empty(), "system is empty");
         blocks.iter().for_each(|block| text(block, "system", &mut broken));
     }
     let tools = tools(&body, &mut broken);
     messages(&body, &mut broken);
-    let has_calls = body["messages"].to_string().contains(r#""type":"tool_use""#);
+    let has_calls = text_of_body.contains(r#""type":"tool_use""#);
     broken.unless(!has_calls || tools > 0, "calls without tools");
-    let marks = body.to_string().matches("\"cache_control\"").count();
+    let marks = text_of_body.matches(r#""cache_control":{"#).count();
     broken.unless(marks <= 4, "more than four cache marks");
     broken.0
 }
@@ -64,9 +66,9 @@ fn thinking(body: &Value, broken: &mut Broken) {
 
 /// With a budget, an answer that is still in the middle of its calls has to begin with a thought.
 fn loop_begins_with_thinking(body: &Value, broken: &mut Broken) {
-    let messages = body["messages"].as_array().cloned().unwrap_or_default();
+    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let kinds = |message: &Value| -> Vec<String> {
-        let blocks = message["content"].as_array().cloned().unwrap_or_default();
+        let blocks = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
         blocks.iter().map(|block| block["type"].as_str().unwrap_or_default().to_owned()).collect()
     };
     let Some(last) = messages.last() else { return };
@@ -94,9 +96,9 @@ fn loop_begins_with_thinking(body: &Value, broken: &mut Broken) {
 
 fn tools(body: &Value, broken: &mut Broken) -> usize {
     let Some(tools) = body.get("tools") else { return 0 };
-    let tools = tools.as_array().cloned().unwrap_or_default();
+    let tools = tools.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut names = HashSet::new();
-    for tool in &tools {
+    for tool in tools {
         only(tool, &["name", "description", "input_schema", "cache_control"], "tool", broken);
         let name = tool["name"].as_str().unwrap_or_default();
         broken.unless(is_name(name, 128), format!("the tool {name:?}"));
@@ -107,7 +109,7 @@ fn tools(body: &Value, broken: &mut Broken) -> usize {
 }
 
 fn messages(body: &Value, broken: &mut Broken) {
-    let messages = body["messages"].as_array().cloned().unwrap_or_default();
+    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     broken.unless(!messages.is_empty(), "no messages");
     let mut ids = HashSet::new();
     let mut open: Vec<String> = Vec::new();
@@ -116,7 +118,7 @@ fn messages(body: &Value, broken: &mut Broken) {
         only(message, &["role", "content"], &place, broken);
         let role = if number % 2 == 0 { "user" } else { "assistant" };
         broken.unless(message["role"] == role, format!("{place} is not of {role}"));
-        let blocks = message["content"].as_array().cloned().unwrap_or_default();
+        let blocks = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
         broken.unless(!blocks.is_empty(), format!("{place} is empty"));
         let mut answered = Vec::new();
         let mut results_are_over = false;
@@ -195,10 +197,10 @@ fn image(block: &Value, place: &str, broken: &mut Broken) {
 
 fn result(block: &Value, place: &str, broken: &mut Broken) -> String {
     only(block, &["type", "tool_use_id", "content", "is_error", "cache_control"], place, broken);
-    let content = block["content"].as_array().cloned().unwrap_or_default();
+    let content = block["content"].as_array().map(Vec::as_slice).unwrap_or_default();
     broken.unless(!content.is_empty(), format!("{place}: an empty result"));
     let mut has_images = false;
-    for part in &content {
+    for part in content {
         broken.unless(part.get("cache_control").is_none(), format!("{place}: a mark within a result"));
         match part["type"].as_str() {
             Some("image") => {

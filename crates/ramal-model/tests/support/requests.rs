@@ -112,16 +112,20 @@ pub fn check_sessions(
     without_marks: fn(&str) -> String,
 ) {
     let mut seen = 0;
+    let endpoints = endpoints(api);
     for file in session_files() {
         for (place, messages) in conversations(&file) {
-            for endpoint in endpoints(api) {
-                for level in [ThinkingLevel::Off, ThinkingLevel::High] {
-                    let sent = wire.request(&endpoint, &request(messages.clone(), level));
+            for (number, endpoint) in endpoints.iter().enumerate() {
+                // Without thinking once, and with it for everybody.
+                for level in [ThinkingLevel::High, ThinkingLevel::Off].into_iter().take(2 - number.min(1)) {
+                    let sent = wire.request(endpoint, &request(messages.clone(), level));
                     let broken = validate(&sent.body);
                     assert!(broken.is_empty(), "{place}, to {}: {broken:#?}", endpoint.model);
                     seen += 1;
                 }
-                check_fork(wire, &endpoint, &messages, &place, without_marks);
+                if number < 2 {
+                    check_fork(wire, endpoint, &messages, &place, without_marks);
+                }
             }
         }
     }
@@ -144,7 +148,7 @@ pub fn check_fork(
     // A fork is a message of the user that is said in another way.
     let is_user = |message: &String| message.starts_with(r#"{"role":"user""#);
     let forks: Vec<usize> = (0..messages.len()).filter(|&at| is_user(&messages[at])).collect();
-    for &at in forks.iter().rev().take(2) {
+    for &at in [forks.last(), forks.get(forks.len() / 2)].into_iter().flatten() {
         let mut before = messages[..at].to_vec();
         before.push(user("FIRST-WAY"));
         let mut behind = messages[..at].to_vec();
