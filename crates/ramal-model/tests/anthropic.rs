@@ -377,6 +377,28 @@ async fn a_lost_connection_keeps_what_came() {
 }
 
 #[tokio::test]
+async fn half_a_signature_is_none() {
+    let thought = |index| {
+        [
+            begin(index, r#"{"type":"thinking","thinking":"","signature":""}"#),
+            delta(index, r#"{"type":"thinking_delta","thinking":"Hm."}"#),
+            delta(index, r#"{"type":"signature_delta","signature":"c2ln"}"#),
+        ]
+    };
+    let mut events = vec![START.to_owned()];
+    events.extend(thought(0));
+    events.push(stop(0));
+    events.extend(thought(1));
+    let (answer, _) = fails(Reply::sse(stream(&events)).then(Step::BreakOff)).await;
+    let block = |signature: Option<&str>| Block::Thinking {
+        thinking: "Hm.".into(),
+        signature: signature.map(str::to_owned),
+        redacted: false,
+    };
+    assert_eq!(answer.blocks, [block(Some("c2ln")), block(None)]);
+}
+
+#[tokio::test]
 async fn rubbish_is_not_understood() {
     let begun = |more: &str| Reply::sse(format!("{}{more}", half()));
     let mut not_utf8 = Reply::sse(half());
