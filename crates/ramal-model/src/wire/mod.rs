@@ -4,6 +4,10 @@ use crate::answer::{Answer, Event};
 use crate::error::ModelError;
 use crate::request::{Endpoint, Request, Secret};
 
+mod openai;
+pub mod openai_completions;
+pub mod openai_responses;
+
 /// A request as it goes over HTTP: always a POST, answered by server-sent events.
 #[derive(Debug, Clone)]
 pub struct HttpRequest {
@@ -42,6 +46,12 @@ pub trait Reader: Send {
     /// # Errors
     /// [`ModelError::ConnectionLost`] if it ended before the answer did.
     fn finish(&mut self, answer: &mut Answer, out: &mut Vec<Event>) -> Result<(), ModelError>;
+
+    /// Whether the answer is complete, so that nothing further need be waited for: not every server
+    /// closes its stream. [`Reader::finish`] is called next, and nothing is taken in after it.
+    fn is_done(&self) -> bool {
+        false
+    }
 }
 
 /// An interface.

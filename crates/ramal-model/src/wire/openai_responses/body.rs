@@ -1,0 +1,237 @@
+//! A conversation as the body of a Responses request. The items stand last in it, so that everything
+//! up to the end of the last item stays as it was when the conversation goes on.
+//!
+//! An item that carries the id under which the provider made it is checked against its neighbours:
+//! one whose reasoning is missing is refused, and so is reasoning that nothing follows. Ids are sent
+//! for answers of the same model only, and only where all of an answer's reasoning is sent as well.
+
+use ramal_session::json::{self, quote};
+use ramal_session::stable_hash;
+
+use crate::request::{Endpoint, Request, ThinkingLevel, ToolSpec};
+use crate::wire::openai::blocks::is_object;
+use crate::wire::openai::conversation::{
+    Inner, NO_IMAGE, NO_OUTPUT, Part, Said, Speaker, cleaned, joined, look_at, schema,
+};
+use crate::wire::openai::ids::{CallIds, IdRule, tool_name};
+
+/// The longest id that is accepted, of items and of calls, and the longest key of a cache.
+const ID_MAX: usize = 64;
+/// Fewer tokens for an answer are refused.
+const OUTPUT_MIN: u64 = 16;
+
+/// The body of a request.
+pub(super) fn body(endpoint: &Endpoint, request: &Request) -> String {
+    let mut out = format!(r#"{{"model":{},"stream":true,"store":false,"#, quote(&endpoint.model));
+    if let Some(session) = &request.session_id {
+        let key = if session.len() > ID_MAX {
+            format!("{:016x}", stable_hash(&[session.as_bytes()]))
+        } else {
+            session.clone()
+        };
+        out += &format!(r#""prompt_cache_key":{},"#, quote(&key));
+    }
+    let most = if endpoint.max_output == 0 { u64::MAX } else { endpoint.max_output };
+    if let Some(limit) = request.max_output {
+        out += &format!(r#""max_output_tokens":{},"#, limit.min(most).max(OUTPUT_MIN));
+    }
+    if endpoint.thinks {
+        // Models that do not think refuse it. Wanted even where thinking is off now: earlier answers
+        // may bring reasoning.
+        out += r#""include":["reasoning.encrypted_content"],"#;
+        if request.thinking != ThinkingLevel::Off {
+            let effort = request.thinking.name();
+            out += &format!(r#""reasoning":{{"effort":"{effort}","summary":"auto"}},"#);
+        }
+    }
+    if !request.system.trim().is_empty() {
+        out += &format!(r#""instructions":{},"#, quote(&request.system));
+    }
+    if !request.tools.is_empty() {
+        let tools: Vec<String> = request.tools.iter().map(tool).collect();
+        out += &format!(r#""tools":[{}],"#, tools.join(","));
+    }
+    let mut writer =
+        Writer { sees: endpoint.sees, ids: CallIds::new(IdRule::AtMost(ID_MAX)), out: Vec::new() };
+    for text in cleaned(&request.messages) {
+        if let Some(said) = look_at(&text, endpoint) {
+            writer.take(&said);
+        }
+    }
+    out + r#""input":["# + &writer.out.join(",") + "]}"
+}
+
+fn tool(tool: &ToolSpec) -> String {
+    format!(
+        r#"{{"type":"function","name":{},"description":{},"parameters":{},"strict":false}}"#,
+        quote(&tool.name),
+        quote(&tool.description),
+        schema(&tool.parameters)
+    )
+}
+
+struct Writer {
+    sees: bool,
+    ids: CallIds,
+    out: Vec<String>,
+}
+
+impl Writer {
+    fn take(&mut self, said: &Said<'_>) {
+        match said.speaker {
+            Speaker::User => self.message("user", said),
+            Speaker::Developer => self.message("developer", said),
+            Speaker::System => self.message("system", said),
+            Speaker::Assistant => self.answer(said),
+            Speaker::Tool => self.result(said),
+        }
+    }
+
+    fn message(&mut self, role: &str, said: &Said<'_>) {
+        let parts = self.input_parts(said);
+        if !parts.is_empty() {
+            self.out.push(format!(r#"{{"role":"{role}","content":[{}]}}"#, parts.join(",")));
+        }
+    }
+
+    fn input_parts(&self, said: &Said<'_>) -> Vec<String> {
+        said.parts.iter().filter_map(|part| input_part(part, self.sees)).collect()
+    }
+
+    fn answer(&mut self, said: &Said<'_>) {
+        self.ids.answer();
+        // Which reasoning can be sent at all, and behind which something follows that needs it.
+        let last = said.parts.iter().rposition(|part| !matches!(part, Part::Thinking { .. }));
+        let reasoning: Vec<Option<String>> = said
+            .parts
+            .iter()
+            .enumerate()
+            .map(|(number, part)| match part {
+                Part::Thinking { signature: Some(signature), .. }
+                    if said.is_own && Some(number) < last =>
+                {
+                    reasoning_item(*signature)
+                }
+                _ => None,
+            })
+            .collect();
+        let has_ids = said.is_own
+            && said
+                .parts
+                .iter()
+                .zip(&reasoning)
+                .enumerate()
+                .all(|(number, (part, item))| {
+                    !matches!(part, Part::Thinking { .. }) || item.is_some() || Some(number) > last
+                });
+        for (part, item) in said.parts.iter().zip(reasoning) {
+            match part {
+                Part::Thinking { .. } => self.out.extend(item),
+                Part::Text { text, signature } => {
+                    let id = signature.filter(|_| has_ids).and_then(message_id).unwrap_or_default();
+                    self.out.push(format!(
+                        r#"{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":"{}","annotations":[]}}]{id}}}"#,
+                        text.0
+                    ));
+                }
+                Part::Call { id, name, arguments, .. } => self.call(*id, *name, arguments, has_ids),
+                Part::Image { .. } => {}
+            }
+        }
+    }
+
+    fn call(&mut self, id: Inner<'_>, name: Inner<'_>, arguments: &str, has_ids: bool) {
+        let id = id.decoded();
+        let (call, item) = id.split_once('|').unwrap_or((&id, ""));
+        let sent = self.ids.call(&id, call);
+        let item = match has_ids && is_id(item, "fc_") {
+            true => format!(r#""id":{},"#, quote(item)),
+            false => String::new(),
+        };
+        self.out.push(format!(
+            r#"{{"type":"function_call",{item}"call_id":{},"name":{},"arguments":{}}}"#,
+            quote(&sent),
+            quote(&tool_name(&name.decoded())),
+            quote(arguments)
+        ));
+    }
+
+    fn result(&mut self, said: &Said<'_>) {
+        // Without its call it would be refused.
+        let Some(call) = self.ids.result(&said.call.decoded()) else { return };
+        let has_images = said.parts.iter().any(|part| matches!(part, Part::Image { .. }));
+        let output = if has_images {
+            format!("[{}]", self.input_parts(said).join(","))
+        } else {
+            let texts = said.parts.iter().filter_map(|part| match part {
+                Part::Text { text, .. } => Some(text.0),
+                _ => None,
+            });
+            match joined(texts, "\\n") {
+                text if text == "\"\"" => quote(NO_OUTPUT),
+                text => text,
+            }
+        };
+        self.out.push(format!(
+            r#"{{"type":"function_call_output","call_id":{},"output":{output}}}"#,
+            quote(call)
+        ));
+    }
+}
+
+fn input_part(part: &Part<'_>, sees: bool) -> Option<String> {
+    match part {
+        Part::Text { text, .. } => Some(format!(r#"{{"type":"input_text","text":"{}"}}"#, text.0)),
+        Part::Image { data, mime_type } if sees => {
+            let mime_type = if mime_type.is_blank() { "image/png" } else { mime_type.0 };
+            Some(format!(
+                r#"{{"type":"input_image","detail":"auto","image_url":"data:{mime_type};base64,{}"}}"#,
+                data.0
+            ))
+        }
+        Part::Image { .. } => Some(format!(r#"{{"type":"input_text","text":"{NO_IMAGE}"}}"#)),
+        _ => None,
+    }
+}
+
+/// The item of a thought, if it says what was thought: nothing is stored at the provider, so that an
+/// id alone leads nowhere.
+fn reasoning_item(signature: Inner<'_>) -> Option<String> {
+    let item = signature.decoded();
+    if !is_object(&item) || json::get_str(item.as_bytes(), "type")? != "reasoning" {
+        return None;
+    }
+    let is_encrypted =
+        json::get_str(item.as_bytes(), "encrypted_content").is_some_and(|content| !content.is_empty());
+    let content = json::get(item.as_bytes(), "content").unwrap_or_default();
+    let is_open = json::members::items(content).next().is_some();
+    let id = json::get_str(item.as_bytes(), "id").unwrap_or_default();
+    // Compatible servers give ids of other forms; what has no id is taken as well.
+    ((is_encrypted || is_open) && (id.is_empty() || is_id(&id, ""))).then(|| item.into_owned())
+}
+
+/// The members that a message's signature stands for, each with a comma before it. The signature is
+/// an id, or an object with it: `{"v":1,"id":…,"phase":…}`.
+fn message_id(signature: Inner<'_>) -> Option<String> {
+    let text = signature.decoded();
+    let (id, phase) = if text.starts_with('{') {
+        let bytes = text.as_bytes();
+        let phase = json::get_str(bytes, "phase").map(|phase| phase.into_owned());
+        (json::get_str(bytes, "id")?.into_owned(), phase)
+    } else {
+        (text.into_owned(), None)
+    };
+    if !is_id(&id, "msg_") {
+        return None;
+    }
+    let phase = phase.map(|phase| format!(r#","phase":{}"#, quote(&phase))).unwrap_or_default();
+    Some(format!(r#","id":{},"status":"completed"{phase}"#, quote(&id)))
+}
+
+/// Whether `id` is one that the interface accepts for an item.
+fn is_id(id: &str, start: &str) -> bool {
+    !id.is_empty()
+        && id.len() <= ID_MAX
+        && id.starts_with(start)
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
