@@ -106,7 +106,7 @@ impl<'e> Writer<'e> {
 
     fn take(&mut self, said: &Said<'_>) {
         match said.speaker {
-            Speaker::Tool => return self.result(said),
+            Speaker::Tool => self.result(said),
             Speaker::User => self.user(self.pieces(said)),
             Speaker::Developer | Speaker::System if self.quirks.system_anywhere => self.instruction(said),
             Speaker::Developer | Speaker::System => self.user(self.pieces(said)),
