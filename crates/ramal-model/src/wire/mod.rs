@@ -2,8 +2,10 @@
 
 use crate::answer::{Answer, Event};
 use crate::error::ModelError;
-use crate::request::{Endpoint, Request, Secret};
+use crate::request::{Api, Endpoint, Request, Secret};
 
+pub mod anthropic;
+pub mod messages;
 mod openai;
 pub mod openai_completions;
 pub mod openai_responses;
@@ -54,6 +56,24 @@ pub trait Reader: Send {
     }
 }
 
+/// The interface of that name; none for what is not spoken over HTTP.
+pub fn of(api: Api) -> Option<&'static dyn Wire> {
+    match api {
+        Api::OpenAiCompletions => Some(&openai_completions::OpenAiCompletions),
+        Api::OpenAiResponses => Some(&openai_responses::OpenAiResponses),
+        _ => None,
+    }
+}
+
+/// The beginning of a foreign text, short enough for a message.
+pub(crate) fn shortened(text: &str) -> &str {
+    let text = text.trim();
+    match text.char_indices().nth(300) {
+        Some((end, _)) => text.get(..end).unwrap_or(text),
+        None => text,
+    }
+}
+
 /// An interface.
 pub trait Wire: Send + Sync {
     /// The request in the form of this interface.
@@ -62,6 +82,8 @@ pub trait Wire: Send + Sync {
     /// A reader for one answer.
     fn reader(&self, endpoint: &Endpoint) -> Box<dyn Reader>;
 
-    /// What a status other than success means, with the body that came with it.
+    /// What a status other than success means, with the body that came with it. `retry_after` is how
+    /// long the headers ask to wait, whatever header it was: seconds, as a decimal number
+    /// ([`crate::retry_after`] reads it).
     fn error(&self, endpoint: &Endpoint, status: u16, retry_after: Option<&str>, body: &str) -> ModelError;
 }

@@ -63,6 +63,16 @@ impl Growing<'_> {
         }
     }
 
+    /// The arguments of a call are all there.
+    pub(in crate::wire) fn arguments_end(&mut self, block: usize) {
+        let Some(Block::ToolCall { arguments, .. }) = self.answer.blocks.get_mut(block) else { return };
+        if arguments.trim().is_empty() {
+            self.grow(block, "{}");
+        } else if let Some(meant) = meant(arguments) {
+            *arguments = meant;
+        }
+    }
+
     /// A block is complete.
     pub(in crate::wire) fn end(&mut self, block: usize) {
         self.out.push(Event::BlockEnd { block });
@@ -74,17 +84,17 @@ impl Growing<'_> {
     }
 }
 
-/// The arguments of a call once they are whole, if they can be made sense of: none at all, and JSON
+/// What arguments must be replaced by once they are whole, if they must: nothing at all, and JSON
 /// inside a JSON string, are things that servers send.
-pub(in crate::wire) fn whole_arguments(arguments: &str) -> Option<String> {
+fn meant(arguments: &str) -> Option<String> {
     let text = arguments.trim();
-    if text.is_empty() || text == "null" || text == "\"\"" {
+    if text == "null" || text == "\"\"" {
         return Some("{}".into());
     }
-    if let Ok(inner) = serde_json::from_str::<String>(text) {
-        return is_object(&inner).then_some(inner);
+    if !text.starts_with('"') {
+        return None;
     }
-    is_object(text).then(|| arguments.to_owned())
+    serde_json::from_str::<String>(text).ok().filter(|inner| is_object(inner))
 }
 
 /// Whether `text` is a JSON object and nothing else.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Block, Event, StopReason, Usage};
 use crate::error::ModelError;
-use crate::wire::openai::blocks::{Growing, is_object, made_up_id, whole_arguments};
+use crate::wire::openai::blocks::{Growing, is_object, made_up_id};
 use crate::wire::openai::failure::Provider;
 use crate::wire::{Reader, ServerEvent};
 
@@ -271,12 +271,8 @@ impl CompletionsReader {
         }
         self.close(grow);
         for call in &self.calls {
-            if let Some(Block::ToolCall { arguments, .. }) = grow.answer.blocks.get_mut(call.block)
-                && let Some(whole) = whole_arguments(arguments)
-            {
-                *arguments = whole;
-            }
             if call.is_told {
+                grow.arguments_end(call.block);
                 grow.end(call.block);
             }
         }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::answer::{Answer, Block, Event, StopReason, Usage};
 use crate::error::ModelError;
-use crate::wire::openai::blocks::{Growing, is_object, made_up_id, whole_arguments};
+use crate::wire::openai::blocks::{Growing, is_object, made_up_id};
 use crate::wire::openai::failure::Provider;
 use crate::wire::{Reader, ServerEvent};
 
@@ -168,11 +168,7 @@ impl ResponsesReader {
             "function_call" => {
                 let Some(block) = known.block else { return };
                 complete(block, text(item, "arguments"), grow);
-                if let Some(Block::ToolCall { arguments, .. }) = grow.answer.blocks.get_mut(block)
-                    && let Some(whole) = whole_arguments(arguments)
-                {
-                    *arguments = whole;
-                }
+                grow.arguments_end(block);
             }
             _ => {}
         }
