@@ -44,11 +44,25 @@ pub(in crate::wire) enum Speaker {
 /// A part of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::wire) enum Part<'a> {
-    Text { text: Inner<'a>, signature: Option<Inner<'a>> },
-    Thinking { thinking: Inner<'a>, signature: Option<Inner<'a>> },
-    Image { data: Inner<'a>, mime_type: Inner<'a> },
+    Text {
+        text: Inner<'a>,
+        signature: Option<Inner<'a>>,
+    },
+    Thinking {
+        thinking: Inner<'a>,
+        signature: Option<Inner<'a>>,
+    },
+    Image {
+        data: Inner<'a>,
+        mime_type: Inner<'a>,
+    },
     /// `arguments` is a JSON object.
-    Call { id: Inner<'a>, name: Inner<'a>, arguments: &'a str, signature: Option<Inner<'a>> },
+    Call {
+        id: Inner<'a>,
+        name: Inner<'a>,
+        arguments: &'a str,
+        signature: Option<Inner<'a>>,
+    },
 }
 
 /// A message.

@@ -40,10 +40,9 @@ impl Provider {
     pub(in crate::wire) fn failed(&self, status: u16, retry_after: Option<&str>, body: &str) -> ModelError {
         let said = match serde_json::from_str::<Value>(&json::clean(body.as_bytes())) {
             Ok(value) => said(&value),
-            Err(_) if status == 404 => Said {
-                message: "there is no such address; is the base URL right?".into(),
-                ..Said::default()
-            },
+            Err(_) if status == 404 => {
+                Said { message: "there is no such address; is the base URL right?".into(), ..Said::default() }
+            }
             Err(_) => Said { message: plain(body), ..Said::default() },
         };
         self.told_apart(status, retry_after.and_then(seconds), said)
@@ -109,17 +108,16 @@ impl Provider {
         for secret in self.secrets.iter().map(Secret::reveal).filter(|secret| secret.len() >= 6) {
             message = message.replace(secret, "…");
         }
-        let mut message =
-            message.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).fold(
-                String::new(),
-                |mut out, word| {
-                    if !out.is_empty() {
-                        out.push(' ');
-                    }
-                    out.push_str(word);
-                    out
-                },
-            );
+        let mut message = message
+            .split(|c: char| c.is_whitespace() || c.is_control())
+            .filter(|word| !word.is_empty())
+            .fold(String::new(), |mut out, word| {
+                if !out.is_empty() {
+                    out.push(' ');
+                }
+                out.push_str(word);
+                out
+            });
         if message.len() > MESSAGE_MAX {
             let end = (0..=MESSAGE_MAX).rev().find(|&at| message.is_char_boundary(at)).unwrap_or(0);
             message.truncate(end);
@@ -322,29 +320,77 @@ mod tests {
         let cases: &[(u16, &str, &str)] = &[
             (401, r#"{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}"#, "key"),
             (403, r#"{"error":{"message":"Country not supported"}}"#, "key"),
-            (403, r#"{"error":{"code":403,"message":"Your input was flagged","metadata":{"reasons":["x"]}}}"#, "refused"),
+            (
+                403,
+                r#"{"error":{"code":403,"message":"Your input was flagged","metadata":{"reasons":["x"]}}}"#,
+                "refused",
+            ),
             (403, r#"{"error":{"message":"no access to model","code":"model_not_found"}}"#, "bad"),
             (429, r#"{"error":{"message":"Rate limit reached","code":"rate_limit_exceeded"}}"#, "rate"),
-            (429, r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#, "bad"),
-            (429, r#"{"error":{"message":"Request too large for gpt-4o on tokens per min (TPM): Limit 1, Requested 2"}}"#, "long"),
+            (
+                429,
+                r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#,
+                "bad",
+            ),
+            (
+                429,
+                r#"{"error":{"message":"Request too large for gpt-4o on tokens per min (TPM): Limit 1, Requested 2"}}"#,
+                "long",
+            ),
             (402, r#"{"error":{"message":"Insufficient Balance"}}"#, "bad"),
-            (400, r#"{"error":{"message":"This model's maximum context length is 8192 tokens","code":"context_length_exceeded"}}"#, "long"),
-            (400, r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error"}}"#, "long"),
-            (500, r#"{"error":{"message":"the request exceeds the available context size. try increasing the context size"}}"#, "long"),
-            (400, r#"{"error":{"message":"Requested tokens (2285) exceed context window of 2048","code":"context_length_exceeded"}}"#, "long"),
+            (
+                400,
+                r#"{"error":{"message":"This model's maximum context length is 8192 tokens","code":"context_length_exceeded"}}"#,
+                "long",
+            ),
+            (
+                400,
+                r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error"}}"#,
+                "long",
+            ),
+            (
+                500,
+                r#"{"error":{"message":"the request exceeds the available context size. try increasing the context size"}}"#,
+                "long",
+            ),
+            (
+                400,
+                r#"{"error":{"message":"Requested tokens (2285) exceed context window of 2048","code":"context_length_exceeded"}}"#,
+                "long",
+            ),
             (400, r#"{"error":"the input length exceeds the context length"}"#, "long"),
-            (400, r#"{"error":"Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"}"#, "long"),
-            (400, r#"{"object":"error","message":"This model's maximum context length is 4096 tokens","type":"BadRequestError","code":400}"#, "long"),
-            (400, r#"{"error":"This model's maximum prompt length is 131072 but the request contains 140000 tokens."}"#, "long"),
+            (
+                400,
+                r#"{"error":"Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"}"#,
+                "long",
+            ),
+            (
+                400,
+                r#"{"object":"error","message":"This model's maximum context length is 4096 tokens","type":"BadRequestError","code":400}"#,
+                "long",
+            ),
+            (
+                400,
+                r#"{"error":"This model's maximum prompt length is 131072 but the request contains 140000 tokens."}"#,
+                "long",
+            ),
             (413, "<html><body>too large</body></html>", "long"),
             (400, r#"{"error":{"message":"x","code":"content_policy_violation"}}"#, "refused"),
-            (400, r#"{"error":{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy","code":"invalid_prompt"}}"#, "refused"),
+            (
+                400,
+                r#"{"error":{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy","code":"invalid_prompt"}}"#,
+                "refused",
+            ),
             (404, r#"{"error":{"message":"The model x does not exist","code":"model_not_found"}}"#, "bad"),
             (404, "404 page not found", "bad"),
             (422, r#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#, "bad"),
             (500, r#"{"error":{"message":"oops","type":"server_error"}}"#, "server"),
             (502, "<html>bad gateway</html>", "server"),
-            (503, r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#, "overloaded"),
+            (
+                503,
+                r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#,
+                "overloaded",
+            ),
             (529, "", "overloaded"),
             (500, r#"{"error":{"message":"The model is overloaded"}}"#, "overloaded"),
         ];
@@ -391,7 +437,9 @@ mod tests {
 
     #[test]
     fn keys_are_never_shown() {
-        for body in ["key sk-very-secret is bad", r#"{"error":{"message":"no: sk-very-secret hidden-header"}}"#] {
+        for body in
+            ["key sk-very-secret is bad", r#"{"error":{"message":"no: sk-very-secret hidden-header"}}"#]
+        {
             let shown = format!("{0} {0:?}", provider().failed(401, None, body));
             assert!(!shown.contains("secret") && !shown.contains("hidden"), "{shown}");
         }

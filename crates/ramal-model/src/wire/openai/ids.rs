@@ -98,7 +98,16 @@ mod tests {
     #[test]
     fn ids_are_acceptable_different_and_stable() {
         for rule in [IdRule::AtMost(40), IdRule::AtMost(64), IdRule::Exactly(9)] {
-            let wanted = ["abcdefghi", "abcdefghi", "", "call_1|fc_2", "ü", &"x".repeat(500), "call_1|fc_2", "toolu_01"];
+            let wanted = [
+                "abcdefghi",
+                "abcdefghi",
+                "",
+                "call_1|fc_2",
+                "ü",
+                &"x".repeat(500),
+                "call_1|fc_2",
+                "toolu_01",
+            ];
             let all = || {
                 let mut ids = CallIds::new(rule);
                 wanted.map(|id| ids.call(id, id))

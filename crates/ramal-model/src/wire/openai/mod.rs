@@ -5,3 +5,5 @@ pub(super) mod blocks;
 pub(super) mod conversation;
 pub(super) mod failure;
 pub(super) mod ids;
+#[cfg(test)]
+pub(super) mod testing;

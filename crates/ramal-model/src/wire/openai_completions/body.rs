@@ -59,7 +59,10 @@ enum Waiting {
     Nothing,
     User(Vec<Piece>),
     /// The text of an answer without calls.
-    Answer { text: String, rest: String },
+    Answer {
+        text: String,
+        rest: String,
+    },
 }
 
 /// A piece of a user's message; JSON.
@@ -276,7 +279,9 @@ impl<'e> Writer<'e> {
     fn write_waiting(&mut self) {
         match std::mem::replace(&mut self.waiting, Waiting::Nothing) {
             Waiting::Nothing => {}
-            Waiting::User(pieces) => self.push(format!(r#"{{"role":"user","content":{}}}"#, content(&pieces))),
+            Waiting::User(pieces) => {
+                self.push(format!(r#"{{"role":"user","content":{}}}"#, content(&pieces)))
+            }
             Waiting::Answer { text, rest } => {
                 self.push(format!(r#"{{"role":"assistant","content":{text}{rest}}}"#));
             }

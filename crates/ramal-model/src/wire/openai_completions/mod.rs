@@ -32,7 +32,11 @@ impl Wire for OpenAiCompletions {
             true => ("api-key", key.clone()),
             false => ("authorization", Secret::new(format!("Bearer {}", key.reveal()))),
         });
-        HttpRequest { url, headers: headers.collect(), body: body::body(endpoint, request, &quirks).into_bytes() }
+        HttpRequest {
+            url,
+            headers: headers.collect(),
+            body: body::body(endpoint, request, &quirks).into_bytes(),
+        }
     }
 
     fn reader(&self, endpoint: &Endpoint) -> Box<dyn Reader> {

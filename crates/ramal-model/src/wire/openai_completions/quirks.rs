@@ -95,8 +95,16 @@ const DEEPSEEK: Quirks =
 const TABLE: [(&str, &[&str], Quirks); 16] = [
     ("api.openai.com", &["openai"], OPENAI),
     // Not every version of Azure's interface knows `store` and the cache key.
-    (".openai.azure.com", &["azure"], Quirks { store: false, cache_key: false, api_key_header: true, ..OPENAI }),
-    ("openrouter.ai", &["openrouter"], Quirks { thinking: Thinking::Reasoning, thoughts_back: true, ..SERVICE }),
+    (
+        ".openai.azure.com",
+        &["azure"],
+        Quirks { store: false, cache_key: false, api_key_header: true, ..OPENAI },
+    ),
+    (
+        "openrouter.ai",
+        &["openrouter"],
+        Quirks { thinking: Thinking::Reasoning, thoughts_back: true, ..SERVICE },
+    ),
     // Groq and Cerebras refuse parameters and members of messages that they do not know.
     ("api.groq.com", &["groq"], Quirks { limit: "max_completion_tokens", ..SERVICE }),
     ("api.cerebras.ai", &["cerebras"], Quirks { limit: "max_completion_tokens", ..SERVICE }),
@@ -133,8 +141,9 @@ impl Quirks {
         let name = endpoint.provider.to_lowercase();
         let by_host = TABLE.iter().find(|(part, ..)| !part.is_empty() && fits(host, part));
         let is_local = is_local(host);
-        let by_name =
-            TABLE.iter().find(|(part, names, _)| names.contains(&name.as_str()) && (!is_local || part.is_empty()));
+        let by_name = TABLE
+            .iter()
+            .find(|(part, names, _)| names.contains(&name.as_str()) && (!is_local || part.is_empty()));
         match by_host.or(by_name) {
             Some((.., quirks)) => *quirks,
             None if is_local => LOCAL,
@@ -171,7 +180,9 @@ fn is_local(host: &str) -> bool {
     if let Ok(address) = host.parse::<std::net::Ipv6Addr>() {
         return address.is_loopback() || address.is_unique_local();
     }
-    host == "localhost" || !host.contains('.') || [".local", ".lan", ".localhost"].iter().any(|end| host.ends_with(end))
+    host == "localhost"
+        || !host.contains('.')
+        || [".local", ".lan", ".localhost"].iter().any(|end| host.ends_with(end))
 }
 
 /// The members of a request that say how much to think, each with a comma behind it.

@@ -70,7 +70,8 @@ impl CompletionsReader {
         if let Some(delta) = delta {
             self.delta(delta, grow);
         }
-        if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str).filter(|text| !text.is_empty())
+        if let Some(reason) =
+            choice.get("finish_reason").and_then(Value::as_str).filter(|text| !text.is_empty())
         {
             self.finish_reason = Some(reason.to_owned());
         }
@@ -213,7 +214,14 @@ impl CompletionsReader {
     }
 
     /// The call that a delta belongs to; none if another one begins.
-    fn find(&self, index: Option<u64>, id: &str, name: &str, arguments: &str, answer: &Answer) -> Option<usize> {
+    fn find(
+        &self,
+        index: Option<u64>,
+        id: &str,
+        name: &str,
+        arguments: &str,
+        answer: &Answer,
+    ) -> Option<usize> {
         let known = |number: usize| self.calls.get(number).and_then(|call| answer.blocks.get(call.block));
         // Whether a delta that looks like the beginning of a call can only be another one.
         let is_other = |number: usize| {
@@ -221,7 +229,10 @@ impl CompletionsReader {
                 return false;
             };
             let begins = !name.is_empty() && arguments.trim_start().starts_with('{');
-            begins && so_far.trim_end().ends_with('}') && is_object(so_far) && (name != called || so_far != arguments)
+            begins
+                && so_far.trim_end().ends_with('}')
+                && is_object(so_far)
+                && (name != called || so_far != arguments)
         };
         if let Some(index) = index {
             let number = self.calls.iter().rposition(|call| call.index == Some(index))?;
@@ -348,7 +359,9 @@ impl Reader for CompletionsReader {
         let has_calls = !self.calls.is_empty();
         let stop = match self.finish_reason.as_deref() {
             None if !self.is_done || !self.has_started => return Err(self.provider.broke_off()),
-            Some("content_filter") => return Err(self.provider.refused("the answer was cut off by a filter")),
+            Some("content_filter") => {
+                return Err(self.provider.refused("the answer was cut off by a filter"));
+            }
             Some("insufficient_system_resource") => {
                 let error = serde_json::json!({"code": "overloaded", "message": "its resources ran out"});
                 return Err(self.provider.failed_in_stream(&error));
@@ -410,7 +423,9 @@ impl Details {
             };
             for (key, value) in detail.iter().filter(|(_, value)| !value.is_null()) {
                 match (last.get_mut(key), value) {
-                    (Some(Value::String(so_far)), Value::String(more)) if ["text", "summary"].contains(&key.as_str()) => {
+                    (Some(Value::String(so_far)), Value::String(more))
+                        if ["text", "summary"].contains(&key.as_str()) =>
+                    {
                         so_far.push_str(more);
                     }
                     _ => {

@@ -107,23 +107,16 @@ impl Writer {
             .iter()
             .enumerate()
             .map(|(number, part)| match part {
-                Part::Thinking { signature: Some(signature), .. }
-                    if said.is_own && Some(number) < last =>
-                {
+                Part::Thinking { signature: Some(signature), .. } if said.is_own && Some(number) < last => {
                     reasoning_item(*signature)
                 }
                 _ => None,
             })
             .collect();
         let has_ids = said.is_own
-            && said
-                .parts
-                .iter()
-                .zip(&reasoning)
-                .enumerate()
-                .all(|(number, (part, item))| {
-                    !matches!(part, Part::Thinking { .. }) || item.is_some() || Some(number) > last
-                });
+            && said.parts.iter().zip(&reasoning).enumerate().all(|(number, (part, item))| {
+                !matches!(part, Part::Thinking { .. }) || item.is_some() || Some(number) > last
+            });
         for (part, item) in said.parts.iter().zip(reasoning) {
             match part {
                 Part::Thinking { .. } => self.out.extend(item),

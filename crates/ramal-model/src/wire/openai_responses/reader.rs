@@ -99,7 +99,11 @@ impl ResponsesReader {
     fn think(&mut self, told: &Told<'_>, grow: &mut Growing<'_>) {
         let Some(Value::String(delta)) = &told.delta else { return };
         if self.find(told).is_none() {
-            self.added(told.output_index, &serde_json::json!({"type": "reasoning", "id": told.item_id}), grow);
+            self.added(
+                told.output_index,
+                &serde_json::json!({"type": "reasoning", "id": told.item_id}),
+                grow,
+            );
         }
         if let Some(block) = self.find(told).and_then(|item| item.block) {
             grow.grow(block, delta);
@@ -157,8 +161,11 @@ impl ResponsesReader {
                 );
                 if is_silent {
                     let summary = parts(item.get("summary"), &["text"], "\n\n");
-                    let thought =
-                        if summary.is_empty() { parts(item.get("content"), &["text"], "\n\n") } else { summary };
+                    let thought = if summary.is_empty() {
+                        parts(item.get("content"), &["text"], "\n\n")
+                    } else {
+                        summary
+                    };
                     grow.grow(block, &thought);
                 }
                 if let Some(Block::Thinking { signature, .. }) = grow.answer.blocks.get_mut(block) {
@@ -250,7 +257,9 @@ impl Reader for ResponsesReader {
                 self.done(told.output_index, told.item.map_or("", RawValue::get), &item, grow);
             }
             "response.output_text.delta" | "response.refusal.delta" => self.say(&told, grow),
-            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => self.think(&told, grow),
+            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+                self.think(&told, grow)
+            }
             "response.reasoning_summary_part.added" => self.next_part(&told, grow),
             "response.function_call_arguments.delta" | "response.function_call_arguments.done" => {
                 self.argue(&told, grow);
