@@ -20,6 +20,8 @@ pub enum Server {
     Mistral,
     /// A chat template that wants user and assistant to take turns.
     Template,
+    /// The template of Mistral's own models: calls and results do not count as turns.
+    MistralTemplate,
     DeepSeek,
     Groq,
 }
@@ -49,7 +51,7 @@ pub fn validate_completions(body: &[u8], server: Server) -> Vec<String> {
         Server::DeepSeek => {
             &["model", "messages", "stream", "stream_options", "tools", "max_tokens", "thinking"]
         }
-        Server::Template | Server::Groq => &[
+        Server::Template | Server::MistralTemplate | Server::Groq => &[
             "model",
             "messages",
             "stream",
@@ -86,7 +88,7 @@ pub fn validate_completions(body: &[u8], server: Server) -> Vec<String> {
 fn messages_in_order(messages: &[Value], server: Server, wrong: &mut Wrong) {
     // Calls that wait for their result, and all calls that there were.
     let (mut open, mut calls) = (BTreeSet::new(), BTreeSet::new());
-    let mut before = "";
+    let (mut before, mut turns) = ("", 0);
     for (number, message) in messages.iter().enumerate() {
         let at = format!("messages[{number}]");
         let Some(fields) = message.as_object() else {
@@ -106,7 +108,7 @@ fn messages_in_order(messages: &[Value], server: Server, wrong: &mut Wrong) {
                     role == "system" || server == Server::OpenAi,
                     &format!("{at}: unknown role developer"),
                 );
-                let is_picky = matches!(server, Server::Mistral | Server::Template);
+                let is_picky = matches!(server, Server::Mistral | Server::Template | Server::MistralTemplate);
                 wrong.unless(number == 0 || !is_picky, &format!("{at}: system is not the first"));
             }
             "user" => {
@@ -115,7 +117,9 @@ fn messages_in_order(messages: &[Value], server: Server, wrong: &mut Wrong) {
             }
             "assistant" => {
                 let known: &[&str] = match server {
-                    Server::DeepSeek => &["role", "content", "tool_calls", "reasoning_content", "prefix"],
+                    Server::DeepSeek | Server::Template | Server::MistralTemplate => {
+                        &["role", "content", "tool_calls", "reasoning_content"]
+                    }
                     _ => &["role", "content", "tool_calls", "refusal"],
                 };
                 wrong.keys(&at, fields, known);
@@ -148,6 +152,13 @@ fn messages_in_order(messages: &[Value], server: Server, wrong: &mut Wrong) {
         if role != "system" {
             before = role;
         }
+        if server == Server::MistralTemplate
+            && matches!(role, "user" | "assistant")
+            && message.get("tool_calls").is_none()
+        {
+            wrong.unless((role == "user") == (turns % 2 == 0), &format!("{at}: roles do not alternate"));
+            turns += 1;
+        }
     }
     wrong.unless(open.is_empty(), &format!("calls without a result at the end: {open:?}"));
 }
@@ -173,7 +184,9 @@ fn assistant(
     for call in calls {
         let id = call["id"].as_str().unwrap_or_default();
         let is_acceptable = match server {
-            Server::Mistral => id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric()),
+            Server::Mistral | Server::MistralTemplate => {
+                id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric())
+            }
             _ => is_id(id, 40),
         };
         wrong.unless(is_acceptable, &format!("{at}: id {id:?}"));

@@ -3,6 +3,7 @@
 
 pub(super) mod blocks;
 pub(super) mod conversation;
+pub(super) mod effort;
 pub(super) mod failure;
 pub(super) mod ids;
 #[cfg(test)]

@@ -14,6 +14,9 @@ use crate::wire::openai::ids::{CallIds, tool_name};
 /// In front of a conversation that begins with an answer, where user and assistant take turns.
 const BEGINS_WITH_ANSWER: &str = "(The conversation begins with your answer.)";
 
+/// Between results and the next message of the user, where an answer has to stand there.
+const AFTER_RESULTS: &str = "(I have read the results.)";
+
 /// The body of a request.
 pub(super) fn body(endpoint: &Endpoint, request: &Request, quirks: &Quirks) -> String {
     let mut out = format!(r#"{{"model":{},"stream":true,"#, quote(&endpoint.model));
@@ -84,6 +87,7 @@ struct Writer<'e> {
     /// Images of the results since the last answer.
     images: Vec<String>,
     has_spoken: bool,
+    is_behind_results: bool,
 }
 
 impl<'e> Writer<'e> {
@@ -104,6 +108,7 @@ impl<'e> Writer<'e> {
             waiting: Waiting::Nothing,
             images: Vec::new(),
             has_spoken: false,
+            is_behind_results: false,
         }
     }
 
@@ -263,6 +268,7 @@ impl<'e> Writer<'e> {
             false => String::new(),
         };
         self.push(format!(r#"{{"role":"tool","tool_call_id":{id}{name},"content":{content}}}"#));
+        self.is_behind_results = true;
     }
 
     /// Results carry text only: their images follow as a message of the user, behind the last result.
@@ -280,7 +286,10 @@ impl<'e> Writer<'e> {
         match std::mem::replace(&mut self.waiting, Waiting::Nothing) {
             Waiting::Nothing => {}
             Waiting::User(pieces) => {
-                self.push(format!(r#"{{"role":"user","content":{}}}"#, content(&pieces)))
+                if self.quirks.answers_results && self.is_behind_results {
+                    self.push(format!(r#"{{"role":"assistant","content":{}}}"#, quote(AFTER_RESULTS)));
+                }
+                self.push(format!(r#"{{"role":"user","content":{}}}"#, content(&pieces)));
             }
             Waiting::Answer { text, rest } => {
                 self.push(format!(r#"{{"role":"assistant","content":{text}{rest}}}"#));
@@ -290,6 +299,7 @@ impl<'e> Writer<'e> {
 
     fn push(&mut self, message: String) {
         self.has_spoken = true;
+        self.is_behind_results = false;
         self.out.push(message);
     }
 

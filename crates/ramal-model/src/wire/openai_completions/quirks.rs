@@ -2,6 +2,7 @@
 //! the user gave the provider.
 
 use crate::request::{Endpoint, ThinkingLevel};
+use crate::wire::openai::effort::effort;
 use crate::wire::openai::ids::IdRule;
 
 /// How a server is told how much to think.
@@ -9,7 +10,7 @@ use crate::wire::openai::ids::IdRule;
 pub(super) enum Thinking {
     /// Not at all: it refuses every parameter for it, or decides by itself.
     Untold,
-    /// `reasoning_effort` with all levels.
+    /// `reasoning_effort` in the words of OpenAI's models.
     Effort,
     /// `reasoning_effort` with low, medium and high.
     ThreeEfforts,
@@ -39,9 +40,13 @@ pub(super) struct Quirks {
     pub(super) system_anywhere: bool,
     /// User and assistant have to take turns: many chat templates refuse everything else.
     pub(super) alternates: bool,
+    /// An answer has to stand between results and the next message of the user: the template counts
+    /// neither calls nor results when it looks whether roles take turns.
+    pub(super) answers_results: bool,
     /// How it is told how much to think.
     pub(super) thinking: Thinking,
-    /// Thoughts of its own go back, in the member in which they came.
+    /// Thoughts of its own go back, in the member in which they came. Some servers refuse the very
+    /// member that they send.
     pub(super) thoughts_back: bool,
     /// While it thinks, every answer with calls must bring a `reasoning_content`, an empty one if
     /// another model made it.
@@ -64,8 +69,9 @@ const UNKNOWN: Quirks = Quirks {
     developer: false,
     system_anywhere: false,
     alternates: true,
+    answers_results: false,
     thinking: Thinking::ThreeEfforts,
-    thoughts_back: false,
+    thoughts_back: true,
     thoughts_required: false,
     result_name: false,
     ids: IdRule::AtMost(40),
@@ -84,11 +90,14 @@ const OPENAI: Quirks = Quirks {
     cache_key: true,
     developer: true,
     thinking: Thinking::Effort,
+    thoughts_back: false,
     ..SERVICE
 };
 
-const DEEPSEEK: Quirks =
-    Quirks { thinking: Thinking::OnOff, thoughts_back: true, thoughts_required: true, ..SERVICE };
+const DEEPSEEK: Quirks = Quirks { thinking: Thinking::OnOff, thoughts_required: true, ..SERVICE };
+
+/// Groq and Cerebras refuse parameters and members of messages that they do not know.
+const PICKY: Quirks = Quirks { limit: "max_completion_tokens", thoughts_back: false, ..SERVICE };
 
 /// Part of a host, names of the provider, and what is different there. The first that fits counts;
 /// a host counts before every name.
@@ -100,14 +109,9 @@ const TABLE: [(&str, &[&str], Quirks); 16] = [
         &["azure"],
         Quirks { store: false, cache_key: false, api_key_header: true, ..OPENAI },
     ),
-    (
-        "openrouter.ai",
-        &["openrouter"],
-        Quirks { thinking: Thinking::Reasoning, thoughts_back: true, ..SERVICE },
-    ),
-    // Groq and Cerebras refuse parameters and members of messages that they do not know.
-    ("api.groq.com", &["groq"], Quirks { limit: "max_completion_tokens", ..SERVICE }),
-    ("api.cerebras.ai", &["cerebras"], Quirks { limit: "max_completion_tokens", ..SERVICE }),
+    ("openrouter.ai", &["openrouter"], Quirks { thinking: Thinking::Reasoning, ..SERVICE }),
+    ("api.groq.com", &["groq"], PICKY),
+    ("api.cerebras.ai", &["cerebras"], PICKY),
     ("api.deepseek.com", &["deepseek"], DEEPSEEK),
     ("api.moonshot.", &["moonshot", "moonshotai", "kimi"], DEEPSEEK),
     ("api.z.ai", &["zai", "z.ai"], Quirks { thoughts_required: false, ..DEEPSEEK }),
@@ -118,6 +122,7 @@ const TABLE: [(&str, &[&str], Quirks); 16] = [
         Quirks {
             usage_option: false,
             thinking: Thinking::Untold,
+            thoughts_back: false,
             result_name: true,
             ids: IdRule::Exactly(9),
             ..UNKNOWN
@@ -133,6 +138,9 @@ const TABLE: [(&str, &[&str], Quirks); 16] = [
     ("", &["local"], LOCAL),
 ];
 
+/// Models whose chat templates, run by a local server, refuse longer ids and a user behind results.
+const MISTRALS: [&str; 6] = ["mistral", "mixtral", "ministral", "devstral", "codestral", "magistral"];
+
 impl Quirks {
     /// What is different at `endpoint`.
     pub(super) fn of(endpoint: &Endpoint) -> Quirks {
@@ -144,11 +152,16 @@ impl Quirks {
         let by_name = TABLE
             .iter()
             .find(|(part, names, _)| names.contains(&name.as_str()) && (!is_local || part.is_empty()));
-        match by_host.or(by_name) {
+        let quirks = match by_host.or(by_name) {
             Some((.., quirks)) => *quirks,
             None if is_local => LOCAL,
             None => UNKNOWN,
+        };
+        let model = endpoint.model.to_lowercase();
+        if quirks.always_limit && MISTRALS.iter().any(|name| model.contains(name)) {
+            return Quirks { ids: IdRule::Exactly(9), answers_results: true, ..quirks };
         }
+        quirks
     }
 }
 
@@ -199,9 +212,11 @@ pub(super) fn thinking(quirks: &Quirks, endpoint: &Endpoint, level: ThinkingLeve
     match (quirks.thinking, level) {
         (Thinking::OnOff, ThinkingLevel::Off) => r#""thinking":{"type":"disabled"},"#.into(),
         (Thinking::OnOff, _) => r#""thinking":{"type":"enabled"},"#.into(),
+        (Thinking::Effort, level) => effort(&endpoint.model, level)
+            .map(|effort| format!(r#""reasoning_effort":"{effort}","#))
+            .unwrap_or_default(),
         // What a model does that is not told differs; no value for "off" is taken by all.
         (Thinking::Untold, _) | (_, ThinkingLevel::Off) => String::new(),
-        (Thinking::Effort, level) => format!(r#""reasoning_effort":"{}","#, level.name()),
         (Thinking::ThreeEfforts, _) => format!(r#""reasoning_effort":"{three}","#),
         (Thinking::Reasoning, level) => format!(r#""reasoning":{{"effort":"{}"}},"#, level.name()),
     }
@@ -210,21 +225,13 @@ pub(super) fn thinking(quirks: &Quirks, endpoint: &Endpoint, level: ThinkingLeve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Api, Cost};
+    use crate::request::Api;
+    use crate::wire::openai::testing;
 
     fn quirks(provider: &str, base_url: &str) -> Quirks {
         Quirks::of(&Endpoint {
-            api: Api::OpenAiCompletions,
             provider: provider.into(),
-            model: "m".into(),
-            base_url: base_url.into(),
-            key: None,
-            headers: Vec::new(),
-            context_window: 0,
-            max_output: 0,
-            thinks: true,
-            sees: true,
-            cost: Cost::default(),
+            ..testing::endpoint(Api::OpenAiCompletions, base_url)
         })
     }
 
@@ -242,5 +249,11 @@ mod tests {
         assert_eq!(quirks("x", "https://notopenrouter.ai/api/v1"), UNKNOWN);
         assert_eq!(quirks("mistral", "https://api.mistral.ai/v1").ids, IdRule::Exactly(9));
         assert_eq!(quirks("x", ""), LOCAL);
+        let local = Endpoint {
+            model: "mistralai/Devstral-Small".into(),
+            ..testing::endpoint(Api::OpenAiCompletions, "http://localhost:8080/v1")
+        };
+        assert!(Quirks::of(&local).answers_results);
+        assert_eq!(Quirks::of(&local).ids, IdRule::Exactly(9));
     }
 }

@@ -275,7 +275,7 @@ fn thinking_is_asked_for_in_the_words_of_the_server() {
     let none = Value::Null;
     assert_eq!(
         asked("https://api.openai.com/v1", ThinkingLevel::XHigh),
-        [json!("xhigh"), none.clone(), none.clone()]
+        [json!("high"), none.clone(), none.clone()]
     );
     assert_eq!(
         asked("http://localhost:1234/v1", ThinkingLevel::Minimal),

@@ -8,11 +8,12 @@
 use ramal_session::json::{self, quote};
 use ramal_session::stable_hash;
 
-use crate::request::{Endpoint, Request, ThinkingLevel, ToolSpec};
+use crate::request::{Endpoint, Request, ToolSpec};
 use crate::wire::openai::blocks::is_object;
 use crate::wire::openai::conversation::{
     Inner, NO_IMAGE, NO_OUTPUT, Part, Said, Speaker, cleaned, joined, look_at, schema,
 };
+use crate::wire::openai::effort::effort;
 use crate::wire::openai::ids::{CallIds, IdRule, tool_name};
 
 /// The longest id that is accepted, of items and of calls, and the longest key of a cache.
@@ -39,8 +40,7 @@ pub(super) fn body(endpoint: &Endpoint, request: &Request) -> String {
         // Models that do not think refuse it. Wanted even where thinking is off now: earlier answers
         // may bring reasoning.
         out += r#""include":["reasoning.encrypted_content"],"#;
-        if request.thinking != ThinkingLevel::Off {
-            let effort = request.thinking.name();
+        if let Some(effort) = effort(&endpoint.model, request.thinking) {
             out += &format!(r#""reasoning":{{"effort":"{effort}","summary":"auto"}},"#);
         }
     }

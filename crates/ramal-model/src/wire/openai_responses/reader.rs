@@ -229,6 +229,9 @@ impl Reader for ResponsesReader {
         }
         let data = json::clean(data.as_bytes());
         let Ok(told) = serde_json::from_str::<Told<'_>>(&data) else {
+            if is_unknown(&data) {
+                return Ok(());
+            }
             return Err(self.provider.not_understood(&format!("an event is not of the usual form: {data}")));
         };
         let kind = if told.kind.is_empty() { event.event } else { &told.kind };
@@ -301,6 +304,18 @@ impl Reader for ResponsesReader {
     fn is_done(&self) -> bool {
         self.end.is_some()
     }
+}
+
+/// Whether an event is of a kind that nothing is made of, so that its form does not matter.
+fn is_unknown(data: &str) -> bool {
+    let kind = json::get_str(data.as_bytes(), "type").unwrap_or_default();
+    let known =
+        ["error", "response.output_", "response.reasoning_", "response.function_call_", "response.refusal"];
+    is_object(data)
+        && kind.contains('.')
+        && !known.iter().any(|start| kind.starts_with(start))
+        && !["response.completed", "response.incomplete", "response.failed", "response.done"]
+            .contains(&&*kind)
 }
 
 fn text<'a>(item: &'a Value, key: &str) -> &'a str {

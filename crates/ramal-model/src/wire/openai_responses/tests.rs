@@ -46,6 +46,15 @@ fn deltas_of_items_that_were_not_added_are_kept() {
 }
 
 #[test]
+fn events_of_unknown_kinds_may_have_any_form() {
+    let odd = |kind: &str| json!({"type": kind, "output_index": "first", "arguments": 5, "item_id": {}});
+    let (.., result) = read(&[odd("response.web_search_call.searching"), completed()]);
+    result.unwrap();
+    let (.., result) = read(&[odd("response.output_text.delta"), completed()]);
+    assert!(matches!(result, Err(ModelError::NotUnderstood { .. })));
+}
+
+#[test]
 fn parts_of_a_summary_are_paragraphs() {
     let part = json!({"type": "response.reasoning_summary_part.added", "output_index": 0});
     let more = |text: &str| json!({"type": "response.reasoning_summary_text.delta", "output_index": 0, "delta": text});
