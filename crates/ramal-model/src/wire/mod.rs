@@ -5,7 +5,7 @@ use crate::error::ModelError;
 use crate::request::{Api, Endpoint, Request, Secret};
 
 pub mod anthropic;
-pub mod messages;
+pub(crate) mod messages;
 mod openai;
 pub mod openai_completions;
 pub mod openai_responses;
@@ -59,6 +59,7 @@ pub trait Reader: Send {
 /// The interface of that name; none for what is not spoken over HTTP.
 pub fn of(api: Api) -> Option<&'static dyn Wire> {
     match api {
+        Api::AnthropicMessages => Some(&anthropic::Anthropic),
         Api::OpenAiCompletions => Some(&openai_completions::OpenAiCompletions),
         Api::OpenAiResponses => Some(&openai_responses::OpenAiResponses),
         _ => None,
