@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use ramal_session::stable_hash;
 
+use crate::wire::messages::acceptable;
+
 /// What a provider accepts as the id of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::wire) enum IdRule {
@@ -83,12 +85,7 @@ impl CallIds {
 
 /// A tool's name as every provider accepts it. Names of calls in the log may come from anywhere.
 pub(in crate::wire) fn tool_name(name: &str) -> String {
-    let out: String = name
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
-        .take(64)
-        .collect();
-    if out.is_empty() { "_".into() } else { out }
+    acceptable(name, 64)
 }
 
 #[cfg(test)]

@@ -1,19 +1,20 @@
 //! A conversation as the body of a Chat Completions request. The messages stand last in it, so that
 //! everything up to the end of the last message stays as it was when the conversation goes on.
 
-use ramal_session::json::quote;
+use ramal_session::Role;
+use ramal_session::json::{self, quote};
 
 use super::quirks::{self, Quirks};
 use crate::request::{Endpoint, Request, ThinkingLevel};
-use crate::wire::openai::conversation::{
-    IMAGES_OF_RESULTS, Inner, NO_IMAGE, NO_OUTPUT, Part, SEE_IMAGES, Said, Speaker, cleaned, joined, look_at,
-    schema,
-};
+use crate::wire::messages::{NO_OUTPUT, OPENING, Part, schema};
+use crate::wire::openai::blocks::is_object;
+use crate::wire::openai::conversation::{Said, look_at, quoted_arguments, quoted_image};
 use crate::wire::openai::ids::{CallIds, tool_name};
 
-/// In front of a conversation that begins with an answer, where user and assistant take turns.
-const BEGINS_WITH_ANSWER: &str = "(The conversation begins with your answer.)";
-
+/// In place of an output that is images only.
+const SEE_IMAGES: &str = "(The images follow.)";
+/// Before the images of results.
+const IMAGES_OF_RESULTS: &str = "Images of the results above:";
 /// Between results and the next message of the user, where an answer has to stand there.
 const AFTER_RESULTS: &str = "(I have read the results.)";
 
@@ -40,10 +41,8 @@ pub(super) fn body(endpoint: &Endpoint, request: &Request, quirks: &Quirks) -> S
         out += &format!(r#""tools":[{}],"#, tools.join(","));
     }
     let mut writer = Writer::new(endpoint, request, quirks);
-    for text in cleaned(&request.messages) {
-        if let Some(said) = look_at(&text, endpoint) {
-            writer.take(&said);
-        }
+    for message in &request.messages {
+        writer.take(&look_at(message, endpoint));
     }
     out + r#""messages":["# + &writer.finish().join(",") + "]}"
 }
@@ -53,7 +52,7 @@ fn tool(tool: &crate::request::ToolSpec) -> String {
         r#"{{"type":"function","function":{{"name":{},"description":{},"parameters":{}}}}}"#,
         quote(&tool.name),
         quote(&tool.description),
-        schema(&tool.parameters)
+        schema(tool)
     )
 }
 
@@ -68,17 +67,15 @@ enum Waiting {
     },
 }
 
-/// A piece of a user's message; JSON.
+/// A piece of a user's message.
 enum Piece {
-    /// What stands between the quotes of a text.
     Text(String),
-    /// A part with an image.
+    /// A part with an image; JSON.
     Image(String),
 }
 
 struct Writer<'e> {
     quirks: &'e Quirks,
-    sees: bool,
     /// Answers with calls must bring thoughts.
     wants_thoughts: bool,
     ids: CallIds,
@@ -99,7 +96,6 @@ impl<'e> Writer<'e> {
         }
         Writer {
             quirks,
-            sees: endpoint.sees,
             wants_thoughts: quirks.thoughts_required
                 && endpoint.thinks
                 && request.thinking != ThinkingLevel::Off,
@@ -114,24 +110,12 @@ impl<'e> Writer<'e> {
 
     fn take(&mut self, said: &Said<'_>) {
         match said.speaker {
-            Speaker::Tool => self.result(said),
-            Speaker::User => self.user(self.pieces(said)),
-            Speaker::Developer | Speaker::System if self.quirks.system_anywhere => self.instruction(said),
-            Speaker::Developer | Speaker::System => self.user(self.pieces(said)),
-            Speaker::Assistant => self.answer(said),
+            Role::ToolResult => self.result(said),
+            Role::Developer | Role::System if self.quirks.system_anywhere => self.instruction(said),
+            Role::User | Role::Developer | Role::System => self.user(pieces(said)),
+            Role::Assistant => self.answer(said),
+            _ => {}
         }
-    }
-
-    fn pieces(&self, said: &Said<'_>) -> Vec<Piece> {
-        said.parts
-            .iter()
-            .filter_map(|part| match part {
-                Part::Text { text, .. } => Some(Piece::Text(text.0.to_owned())),
-                Part::Image { data, mime_type } if self.sees => Some(Piece::Image(image(*data, *mime_type))),
-                Part::Image { .. } => Some(Piece::Text(NO_IMAGE.into())),
-                _ => None,
-            })
-            .collect()
     }
 
     fn user(&mut self, pieces: Vec<Piece>) {
@@ -149,32 +133,31 @@ impl<'e> Writer<'e> {
     }
 
     fn instruction(&mut self, said: &Said<'_>) {
-        let text = joined(texts(said), "\\n\\n");
-        if text == "\"\"" {
+        let text = said.text("\n\n");
+        if text.is_empty() {
             return;
         }
         self.images_of_results();
         self.write_waiting();
-        let is_developer = said.speaker == Speaker::Developer && self.quirks.developer;
+        let is_developer = said.speaker == Role::Developer && self.quirks.developer;
         let role = if is_developer { "developer" } else { "system" };
-        self.out.push(format!(r#"{{"role":"{role}","content":{text}}}"#));
+        self.out.push(format!(r#"{{"role":"{role}","content":{}}}"#, quote(&text)));
     }
 
     fn answer(&mut self, said: &Said<'_>) {
         self.images_of_results();
         self.ids.answer();
-        let mut text = joined(texts(said), if said.is_own { "" } else { "\\n\\n" });
+        let mut text = said.text(if said.is_own { "" } else { "\n\n" });
         let calls: Vec<String> = said.parts.iter().filter_map(|part| self.call(said, part)).collect();
-        if text == "\"\"" && calls.is_empty() {
+        if text.is_empty() && calls.is_empty() {
             return;
         }
         if self.quirks.alternates {
             if !self.has_spoken && matches!(self.waiting, Waiting::Nothing) {
-                self.user(vec![Piece::Text(BEGINS_WITH_ANSWER.into())]);
+                self.user(vec![Piece::Text(OPENING.into())]);
             }
             if let Waiting::Answer { text: before, .. } = &self.waiting {
-                let both = [inner(before), inner(&text)];
-                text = joined(both.into_iter().filter(|text| !text.is_empty()), "\\n\\n");
+                text = if text.is_empty() { before.clone() } else { format!("{before}\n\n{text}") };
                 self.waiting = Waiting::Nothing;
             }
         }
@@ -183,7 +166,7 @@ impl<'e> Writer<'e> {
         if calls.is_empty() {
             self.waiting = Waiting::Answer { text, rest };
         } else {
-            let content = if text == "\"\"" { "null" } else { &text };
+            let content = if text.is_empty() { "null".into() } else { quote(&text) };
             self.push(format!(
                 r#"{{"role":"assistant","content":{content}{rest},"tool_calls":[{}]}}"#,
                 calls.join(",")
@@ -192,19 +175,18 @@ impl<'e> Writer<'e> {
     }
 
     fn call(&mut self, said: &Said<'_>, part: &Part<'_>) -> Option<String> {
-        let Part::Call { id, name, arguments, signature } = part else { return None };
-        let id = id.decoded();
+        let Part::ToolCall { id, name, arguments, signature } = part else { return None };
         // Ids of the Responses interface hold the item's id behind the call's.
-        let sent = self.ids.call(&id, id.split('|').next().unwrap_or_default());
-        let extra = signature.filter(|_| said.is_own).map(|extra| extra.decoded().into_owned());
-        let extra = extra
-            .filter(|extra| crate::wire::openai::blocks::is_object(extra))
-            .map(|extra| format!(r#","extra_content":{extra}"#));
+        let sent = self.ids.call(id, id.split('|').next().unwrap_or_default());
+        let extra = signature
+            .as_deref()
+            .filter(|extra| said.is_own && is_object(extra))
+            .map(|extra| format!(r#","extra_content":{}"#, json::clean(extra.as_bytes())));
         Some(format!(
             r#"{{"id":{},"type":"function","function":{{"name":{},"arguments":{}}}{}}}"#,
             quote(&sent),
-            quote(&tool_name(&name.decoded())),
-            quote(arguments),
+            quote(&tool_name(name)),
+            quoted_arguments(arguments),
             extra.unwrap_or_default()
         ))
     }
@@ -215,28 +197,27 @@ impl<'e> Writer<'e> {
         let mut texts = Vec::new();
         let mut details = Vec::new();
         for part in said.parts.iter().filter(|_| said.is_own && self.quirks.thoughts_back) {
-            let Part::Thinking { thinking, signature: Some(signature) } = part else { continue };
-            match signature.decoded() {
-                name if ["reasoning_content", "reasoning", "reasoning_text"].contains(&&*name) => {
-                    member = Some(name.into_owned());
-                    texts.push(thinking.0);
+            let Part::Thinking { thinking, signature: Some(signature), .. } = part else { continue };
+            match signature.as_ref() {
+                name @ ("reasoning_content" | "reasoning" | "reasoning_text") => {
+                    member = Some(name);
+                    texts.push(thinking.as_ref());
                 }
-                list => details.extend(
-                    list.strip_prefix('[')
-                        .and_then(|list| list.strip_suffix(']'))
-                        .filter(|inner| !inner.is_empty() && ramal_session::json::is_valid(&list))
-                        .map(str::to_owned),
-                ),
+                list if json::is_valid(list) => {
+                    let inner = list.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
+                    details.extend(inner.filter(|inner| !inner.is_empty()));
+                }
+                _ => {}
             }
         }
         let mut out = String::new();
-        if let Some(member) = &member {
-            out += &format!(r#","{member}":{}"#, joined(texts.into_iter(), ""));
+        if let Some(member) = member {
+            out += &format!(r#","{member}":{}"#, quote(&texts.concat()));
         }
         if !details.is_empty() {
             out += &format!(r#","reasoning_details":[{}]"#, details.join(","));
         }
-        if has_calls && self.wants_thoughts && member.as_deref() != Some("reasoning_content") {
+        if has_calls && self.wants_thoughts && member != Some("reasoning_content") {
             out += r#","reasoning_content":"""#;
         }
         out
@@ -244,27 +225,18 @@ impl<'e> Writer<'e> {
 
     fn result(&mut self, said: &Said<'_>) {
         // Without its call it would be refused.
-        let Some(id) = self.ids.result(&said.call.decoded()).map(quote) else { return };
+        let Some(id) = self.ids.result(&said.call).map(quote) else { return };
         self.write_waiting();
-        let mut has_images = false;
-        for part in &said.parts {
-            if let Part::Image { data, mime_type } = part {
-                has_images = true;
-                if self.sees {
-                    self.images.push(image(*data, *mime_type));
-                }
-            }
-        }
-        let mut content = joined(texts(said), "\\n");
-        if content == "\"\"" {
-            content = quote(match (has_images, self.sees) {
-                (true, true) => SEE_IMAGES,
-                (true, false) => NO_IMAGE,
-                (false, _) => NO_OUTPUT,
-            });
-        }
+        let before = self.images.len();
+        self.images.extend(said.parts.iter().filter_map(image));
+        let text = said.text("\n");
+        let content = quote(match text.as_str() {
+            "" if self.images.len() > before => SEE_IMAGES,
+            "" => NO_OUTPUT,
+            text => text,
+        });
         let name = match self.quirks.result_name {
-            true => format!(r#","name":{}"#, quote(&tool_name(&said.tool.decoded()))),
+            true => format!(r#","name":{}"#, quote(&tool_name(&said.tool))),
             false => String::new(),
         };
         self.push(format!(r#"{{"role":"tool","tool_call_id":{id}{name},"content":{content}}}"#));
@@ -292,7 +264,7 @@ impl<'e> Writer<'e> {
                 self.push(format!(r#"{{"role":"user","content":{}}}"#, content(&pieces)));
             }
             Waiting::Answer { text, rest } => {
-                self.push(format!(r#"{{"role":"assistant","content":{text}{rest}}}"#));
+                self.push(format!(r#"{{"role":"assistant","content":{}{rest}}}"#, quote(&text)));
             }
         }
     }
@@ -310,39 +282,38 @@ impl<'e> Writer<'e> {
     }
 }
 
+fn pieces(said: &Said<'_>) -> Vec<Piece> {
+    let piece = |part: &Part<'_>| match part {
+        Part::Text { text, .. } => Some(Piece::Text(text.to_string())),
+        part => image(part).map(Piece::Image),
+    };
+    said.parts.iter().filter_map(piece).collect()
+}
+
 /// A text where there is nothing else: some servers take no parts.
 fn content(pieces: &[Piece]) -> String {
-    let texts = || {
-        pieces.iter().filter_map(|piece| match piece {
+    let texts: Vec<&str> = pieces
+        .iter()
+        .filter_map(|piece| match piece {
             Piece::Text(text) => Some(text.as_str()),
             Piece::Image(_) => None,
         })
-    };
-    if texts().count() == pieces.len() {
-        return joined(texts(), "\\n\\n");
+        .collect();
+    if texts.len() == pieces.len() {
+        return quote(&texts.join("\n\n"));
     }
     let parts: Vec<String> = pieces
         .iter()
         .map(|piece| match piece {
-            Piece::Text(text) => format!(r#"{{"type":"text","text":"{text}"}}"#),
+            Piece::Text(text) => format!(r#"{{"type":"text","text":{}}}"#, quote(text)),
             Piece::Image(part) => part.clone(),
         })
         .collect();
     format!("[{}]", parts.join(","))
 }
 
-fn image(data: Inner<'_>, mime_type: Inner<'_>) -> String {
-    let mime_type = if mime_type.is_blank() { "image/png" } else { mime_type.0 };
-    format!(r#"{{"type":"image_url","image_url":{{"url":"data:{mime_type};base64,{}"}}}}"#, data.0)
-}
-
-fn texts<'a>(said: &'a Said<'a>) -> impl Iterator<Item = &'a str> {
-    said.parts.iter().filter_map(|part| match part {
-        Part::Text { text, .. } => Some(text.0),
-        _ => None,
-    })
-}
-
-fn inner(json: &str) -> &str {
-    json.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default()
+/// A part with an image; none of what is no image.
+fn image(part: &Part<'_>) -> Option<String> {
+    let Part::Image { mime_type, data } = part else { return None };
+    Some(format!(r#"{{"type":"image_url","image_url":{{"url":{}}}}}"#, quoted_image(mime_type, data)))
 }

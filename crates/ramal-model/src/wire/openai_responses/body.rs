@@ -6,13 +6,12 @@
 //! for answers of the same model only, and only where all of an answer's reasoning is sent as well.
 
 use ramal_session::json::{self, quote};
-use ramal_session::stable_hash;
+use ramal_session::{Role, stable_hash};
 
 use crate::request::{Endpoint, Request, ToolSpec};
+use crate::wire::messages::{NO_OUTPUT, Part, schema};
 use crate::wire::openai::blocks::is_object;
-use crate::wire::openai::conversation::{
-    Inner, NO_IMAGE, NO_OUTPUT, Part, Said, Speaker, cleaned, joined, look_at, schema,
-};
+use crate::wire::openai::conversation::{Said, look_at, quoted_arguments, quoted_image};
 use crate::wire::openai::effort::effort;
 use crate::wire::openai::ids::{CallIds, IdRule, tool_name};
 
@@ -51,12 +50,9 @@ pub(super) fn body(endpoint: &Endpoint, request: &Request) -> String {
         let tools: Vec<String> = request.tools.iter().map(tool).collect();
         out += &format!(r#""tools":[{}],"#, tools.join(","));
     }
-    let mut writer =
-        Writer { sees: endpoint.sees, ids: CallIds::new(IdRule::AtMost(ID_MAX)), out: Vec::new() };
-    for text in cleaned(&request.messages) {
-        if let Some(said) = look_at(&text, endpoint) {
-            writer.take(&said);
-        }
+    let mut writer = Writer { ids: CallIds::new(IdRule::AtMost(ID_MAX)), out: Vec::new() };
+    for message in &request.messages {
+        writer.take(&look_at(message, endpoint));
     }
     out + r#""input":["# + &writer.out.join(",") + "]}"
 }
@@ -66,12 +62,11 @@ fn tool(tool: &ToolSpec) -> String {
         r#"{{"type":"function","name":{},"description":{},"parameters":{},"strict":false}}"#,
         quote(&tool.name),
         quote(&tool.description),
-        schema(&tool.parameters)
+        schema(tool)
     )
 }
 
 struct Writer {
-    sees: bool,
     ids: CallIds,
     out: Vec<String>,
 }
@@ -79,23 +74,20 @@ struct Writer {
 impl Writer {
     fn take(&mut self, said: &Said<'_>) {
         match said.speaker {
-            Speaker::User => self.message("user", said),
-            Speaker::Developer => self.message("developer", said),
-            Speaker::System => self.message("system", said),
-            Speaker::Assistant => self.answer(said),
-            Speaker::Tool => self.result(said),
+            Role::User => self.message("user", said),
+            Role::Developer => self.message("developer", said),
+            Role::System => self.message("system", said),
+            Role::Assistant => self.answer(said),
+            Role::ToolResult => self.result(said),
+            _ => {}
         }
     }
 
     fn message(&mut self, role: &str, said: &Said<'_>) {
-        let parts = self.input_parts(said);
+        let parts = input_parts(said);
         if !parts.is_empty() {
             self.out.push(format!(r#"{{"role":"{role}","content":[{}]}}"#, parts.join(",")));
         }
-    }
-
-    fn input_parts(&self, said: &Said<'_>) -> Vec<String> {
-        said.parts.iter().filter_map(|part| input_part(part, self.sees)).collect()
     }
 
     fn answer(&mut self, said: &Said<'_>) {
@@ -108,7 +100,7 @@ impl Writer {
             .enumerate()
             .map(|(number, part)| match part {
                 Part::Thinking { signature: Some(signature), .. } if said.is_own && Some(number) < last => {
-                    reasoning_item(*signature)
+                    reasoning_item(signature)
                 }
                 _ => None,
             })
@@ -121,22 +113,22 @@ impl Writer {
             match part {
                 Part::Thinking { .. } => self.out.extend(item),
                 Part::Text { text, signature } => {
-                    let id = signature.filter(|_| has_ids).and_then(message_id).unwrap_or_default();
+                    let id =
+                        signature.as_deref().filter(|_| has_ids).and_then(message_id).unwrap_or_default();
                     self.out.push(format!(
-                        r#"{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":"{}","annotations":[]}}]{id}}}"#,
-                        text.0
+                        r#"{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":{},"annotations":[]}}]{id}}}"#,
+                        quote(text)
                     ));
                 }
-                Part::Call { id, name, arguments, .. } => self.call(*id, *name, arguments, has_ids),
+                Part::ToolCall { id, name, arguments, .. } => self.call(id, name, arguments, has_ids),
                 Part::Image { .. } => {}
             }
         }
     }
 
-    fn call(&mut self, id: Inner<'_>, name: Inner<'_>, arguments: &str, has_ids: bool) {
-        let id = id.decoded();
-        let (call, item) = id.split_once('|').unwrap_or((&id, ""));
-        let sent = self.ids.call(&id, call);
+    fn call(&mut self, id: &str, name: &str, arguments: &str, has_ids: bool) {
+        let (call, item) = id.split_once('|').unwrap_or((id, ""));
+        let sent = self.ids.call(id, call);
         let item = match has_ids && is_id(item, "fc_") {
             true => format!(r#""id":{},"#, quote(item)),
             false => String::new(),
@@ -144,26 +136,20 @@ impl Writer {
         self.out.push(format!(
             r#"{{"type":"function_call",{item}"call_id":{},"name":{},"arguments":{}}}"#,
             quote(&sent),
-            quote(&tool_name(&name.decoded())),
-            quote(arguments)
+            quote(&tool_name(name)),
+            quoted_arguments(arguments)
         ));
     }
 
     fn result(&mut self, said: &Said<'_>) {
         // Without its call it would be refused.
-        let Some(call) = self.ids.result(&said.call.decoded()) else { return };
+        let Some(call) = self.ids.result(&said.call) else { return };
         let has_images = said.parts.iter().any(|part| matches!(part, Part::Image { .. }));
         let output = if has_images {
-            format!("[{}]", self.input_parts(said).join(","))
+            format!("[{}]", input_parts(said).join(","))
         } else {
-            let texts = said.parts.iter().filter_map(|part| match part {
-                Part::Text { text, .. } => Some(text.0),
-                _ => None,
-            });
-            match joined(texts, "\\n") {
-                text if text == "\"\"" => quote(NO_OUTPUT),
-                text => text,
-            }
+            let text = said.text("\n");
+            quote(if text.is_empty() { NO_OUTPUT } else { &text })
         };
         self.out.push(format!(
             r#"{{"type":"function_call_output","call_id":{},"output":{output}}}"#,
@@ -172,25 +158,22 @@ impl Writer {
     }
 }
 
-fn input_part(part: &Part<'_>, sees: bool) -> Option<String> {
-    match part {
-        Part::Text { text, .. } => Some(format!(r#"{{"type":"input_text","text":"{}"}}"#, text.0)),
-        Part::Image { data, mime_type } if sees => {
-            let mime_type = if mime_type.is_blank() { "image/png" } else { mime_type.0 };
-            Some(format!(
-                r#"{{"type":"input_image","detail":"auto","image_url":"data:{mime_type};base64,{}"}}"#,
-                data.0
-            ))
-        }
-        Part::Image { .. } => Some(format!(r#"{{"type":"input_text","text":"{NO_IMAGE}"}}"#)),
+fn input_parts(said: &Said<'_>) -> Vec<String> {
+    let part = |part: &Part<'_>| match part {
+        Part::Text { text, .. } => Some(format!(r#"{{"type":"input_text","text":{}}}"#, quote(text))),
+        Part::Image { mime_type, data } => Some(format!(
+            r#"{{"type":"input_image","detail":"auto","image_url":{}}}"#,
+            quoted_image(mime_type, data)
+        )),
         _ => None,
-    }
+    };
+    said.parts.iter().filter_map(part).collect()
 }
 
 /// The item of a thought, if it says what was thought: nothing is stored at the provider, so that an
 /// id alone leads nowhere.
-fn reasoning_item(signature: Inner<'_>) -> Option<String> {
-    let item = signature.decoded();
+fn reasoning_item(signature: &str) -> Option<String> {
+    let item = json::clean(signature.as_bytes());
     if !is_object(&item) || json::get_str(item.as_bytes(), "type")? != "reasoning" {
         return None;
     }
@@ -205,14 +188,13 @@ fn reasoning_item(signature: Inner<'_>) -> Option<String> {
 
 /// The members that a message's signature stands for, each with a comma before it. The signature is
 /// an id, or an object with it: `{"v":1,"id":…,"phase":…}`.
-fn message_id(signature: Inner<'_>) -> Option<String> {
-    let text = signature.decoded();
-    let (id, phase) = if text.starts_with('{') {
-        let bytes = text.as_bytes();
+fn message_id(signature: &str) -> Option<String> {
+    let (id, phase) = if signature.starts_with('{') {
+        let bytes = signature.as_bytes();
         let phase = json::get_str(bytes, "phase").map(|phase| phase.into_owned());
         (json::get_str(bytes, "id")?.into_owned(), phase)
     } else {
-        (text.into_owned(), None)
+        (signature.to_owned(), None)
     };
     if !is_id(&id, "msg_") {
         return None;
