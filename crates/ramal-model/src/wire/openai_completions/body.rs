@@ -1,5 +1,6 @@
-//! A conversation as the body of a Chat Completions request. The messages stand last in it, so that
-//! everything up to the end of the last message stays as it was when the conversation goes on.
+//! A conversation as the body of a Chat Completions request. What may differ between two requests of a
+//! session stands behind the messages, so that everything up to the end of the last message stays as it
+//! was when the conversation goes on.
 
 use ramal_session::Role;
 use ramal_session::json::{self, quote};
@@ -30,12 +31,6 @@ pub(super) fn body(endpoint: &Endpoint, request: &Request, quirks: &Quirks) -> S
     if let Some(session) = request.session_id.as_deref().filter(|_| quirks.cache_key) {
         out += &format!(r#""prompt_cache_key":{},"#, quote(session));
     }
-    let asked = request.max_output.or(quirks.always_limit.then_some(endpoint.max_output));
-    let most = if endpoint.max_output == 0 { u64::MAX } else { endpoint.max_output };
-    if let Some(limit) = asked.map(|limit| limit.min(most)).filter(|&limit| limit > 0) {
-        out += &format!(r#""{}":{limit},"#, quirks.limit);
-    }
-    out += &quirks::thinking(quirks, endpoint, request.thinking);
     if !request.tools.is_empty() {
         let tools: Vec<String> = request.tools.iter().map(tool).collect();
         out += &format!(r#""tools":[{}],"#, tools.join(","));
@@ -44,7 +39,13 @@ pub(super) fn body(endpoint: &Endpoint, request: &Request, quirks: &Quirks) -> S
     for message in &request.messages {
         writer.take(&look_at(message, endpoint));
     }
-    out + r#""messages":["# + &writer.finish().join(",") + "]}"
+    out += &format!(r#""messages":[{}]"#, writer.finish().join(","));
+    let asked = request.max_output.or(quirks.always_limit.then_some(endpoint.max_output));
+    let most = if endpoint.max_output == 0 { u64::MAX } else { endpoint.max_output };
+    if let Some(limit) = asked.map(|limit| limit.min(most)).filter(|&limit| limit > 0) {
+        out += &format!(r#","{}":{limit}"#, quirks.limit);
+    }
+    out + &quirks::thinking(quirks, endpoint, request.thinking) + "}"
 }
 
 fn tool(tool: &crate::request::ToolSpec) -> String {

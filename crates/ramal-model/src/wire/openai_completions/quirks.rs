@@ -198,7 +198,7 @@ fn is_local(host: &str) -> bool {
         || [".local", ".lan", ".localhost"].iter().any(|end| host.ends_with(end))
 }
 
-/// The members of a request that say how much to think, each with a comma behind it.
+/// The members of a request that say how much to think, each with a comma before it.
 pub(super) fn thinking(quirks: &Quirks, endpoint: &Endpoint, level: ThinkingLevel) -> String {
     if !endpoint.thinks {
         return String::new();
@@ -210,15 +210,15 @@ pub(super) fn thinking(quirks: &Quirks, endpoint: &Endpoint, level: ThinkingLeve
         ThinkingLevel::High | ThinkingLevel::XHigh => "high",
     };
     match (quirks.thinking, level) {
-        (Thinking::OnOff, ThinkingLevel::Off) => r#""thinking":{"type":"disabled"},"#.into(),
-        (Thinking::OnOff, _) => r#""thinking":{"type":"enabled"},"#.into(),
+        (Thinking::OnOff, ThinkingLevel::Off) => r#","thinking":{"type":"disabled"}"#.into(),
+        (Thinking::OnOff, _) => r#","thinking":{"type":"enabled"}"#.into(),
         (Thinking::Effort, level) => effort(&endpoint.model, level)
-            .map(|effort| format!(r#""reasoning_effort":"{effort}","#))
+            .map(|effort| format!(r#","reasoning_effort":"{effort}""#))
             .unwrap_or_default(),
         // What a model does that is not told differs; no value for "off" is taken by all.
         (Thinking::Untold, _) | (_, ThinkingLevel::Off) => String::new(),
-        (Thinking::ThreeEfforts, _) => format!(r#""reasoning_effort":"{three}","#),
-        (Thinking::Reasoning, level) => format!(r#""reasoning":{{"effort":"{}"}},"#, level.name()),
+        (Thinking::ThreeEfforts, _) => format!(r#","reasoning_effort":"{three}""#),
+        (Thinking::Reasoning, level) => format!(r#","reasoning":{{"effort":"{}"}}"#, level.name()),
     }
 }
 

@@ -1,5 +1,6 @@
-//! A conversation as the body of a Responses request. The items stand last in it, so that everything
-//! up to the end of the last item stays as it was when the conversation goes on.
+//! A conversation as the body of a Responses request. What may differ between two requests of a
+//! session stands behind the items, so that everything up to the end of the last item stays as it was
+//! when the conversation goes on.
 //!
 //! An item that carries the id under which the provider made it is checked against its neighbours:
 //! one whose reasoning is missing is refused, and so is reasoning that nothing follows. Ids are sent
@@ -31,17 +32,10 @@ pub(super) fn body(endpoint: &Endpoint, request: &Request) -> String {
         };
         out += &format!(r#""prompt_cache_key":{},"#, quote(&key));
     }
-    let most = if endpoint.max_output == 0 { u64::MAX } else { endpoint.max_output };
-    if let Some(limit) = request.max_output {
-        out += &format!(r#""max_output_tokens":{},"#, limit.min(most).max(OUTPUT_MIN));
-    }
     if endpoint.thinks {
         // Models that do not think refuse it. Wanted even where thinking is off now: earlier answers
         // may bring reasoning.
         out += r#""include":["reasoning.encrypted_content"],"#;
-        if let Some(effort) = effort(&endpoint.model, request.thinking) {
-            out += &format!(r#""reasoning":{{"effort":"{effort}","summary":"auto"}},"#);
-        }
     }
     if !request.system.trim().is_empty() {
         out += &format!(r#""instructions":{},"#, quote(&request.system));
@@ -54,7 +48,15 @@ pub(super) fn body(endpoint: &Endpoint, request: &Request) -> String {
     for message in &request.messages {
         writer.take(&look_at(message, endpoint));
     }
-    out + r#""input":["# + &writer.out.join(",") + "]}"
+    out += &format!(r#""input":[{}]"#, writer.out.join(","));
+    let most = if endpoint.max_output == 0 { u64::MAX } else { endpoint.max_output };
+    if let Some(limit) = request.max_output {
+        out += &format!(r#","max_output_tokens":{}"#, limit.min(most).max(OUTPUT_MIN));
+    }
+    if let Some(effort) = effort(&endpoint.model, request.thinking).filter(|_| endpoint.thinks) {
+        out += &format!(r#","reasoning":{{"effort":"{effort}","summary":"auto"}}"#);
+    }
+    out + "}"
 }
 
 fn tool(tool: &ToolSpec) -> String {
