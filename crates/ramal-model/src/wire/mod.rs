@@ -1,5 +1,9 @@
 //! The interfaces of providers: a request as bytes, a stream of events as an answer. No network here.
 
+mod google;
+
+pub use google::Google;
+
 use crate::answer::{Answer, Event};
 use crate::error::ModelError;
 use crate::request::{Endpoint, Request, Secret};
