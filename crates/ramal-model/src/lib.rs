@@ -8,11 +8,20 @@
 //! The crate knows no files of sessions, no tree and no terminal.
 
 mod answer;
+mod body;
+mod client;
 mod error;
 mod request;
+mod retry;
+mod stream;
+mod wait;
 
 pub mod wire;
 
 pub use answer::{Answer, Block, Event, StopReason, Usage};
+pub use client::{Client, LanguageModel, Timeouts};
 pub use error::{ModelError, Passing};
 pub use request::{Api, Cost, Endpoint, Request, Secret, ThinkingLevel, ToolSpec};
+pub use retry::RetryPolicy;
+pub use stream::{AnswerStream, Outcome, Source};
+pub use wait::{asked_wait, retry_after};

@@ -6,7 +6,10 @@ pub use google::Google;
 
 use crate::answer::{Answer, Event};
 use crate::error::ModelError;
-use crate::request::{Endpoint, Request, Secret};
+use crate::request::{Api, Endpoint, Request, Secret};
+
+pub mod anthropic;
+pub mod messages;
 
 /// A request as it goes over HTTP: always a POST, answered by server-sent events.
 #[derive(Debug, Clone)]
@@ -46,6 +49,29 @@ pub trait Reader: Send {
     /// # Errors
     /// [`ModelError::ConnectionLost`] if it ended before the answer did.
     fn finish(&mut self, answer: &mut Answer, out: &mut Vec<Event>) -> Result<(), ModelError>;
+
+    /// Whether the answer is complete, so that nothing further need be waited for: not every server
+    /// closes its stream. [`Reader::finish`] is called next, and nothing is taken in after it.
+    fn is_done(&self) -> bool {
+        false
+    }
+}
+
+/// The interface of that name; none for what is not spoken over HTTP.
+pub fn of(api: Api) -> Option<&'static dyn Wire> {
+    match api {
+        Api::AnthropicMessages => None,
+        _ => None,
+    }
+}
+
+/// The beginning of a foreign text, short enough for a message.
+pub(crate) fn shortened(text: &str) -> &str {
+    let text = text.trim();
+    match text.char_indices().nth(300) {
+        Some((end, _)) => text.get(..end).unwrap_or(text),
+        None => text,
+    }
 }
 
 /// An interface.
@@ -56,6 +82,8 @@ pub trait Wire: Send + Sync {
     /// A reader for one answer.
     fn reader(&self, endpoint: &Endpoint) -> Box<dyn Reader>;
 
-    /// What a status other than success means, with the body that came with it.
+    /// What a status other than success means, with the body that came with it. `retry_after` is how
+    /// long the headers ask to wait, whatever header it was: seconds, as a decimal number
+    /// ([`crate::retry_after`] reads it).
     fn error(&self, endpoint: &Endpoint, status: u16, retry_after: Option<&str>, body: &str) -> ModelError;
 }

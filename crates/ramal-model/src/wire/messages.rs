@@ -1,0 +1,1 @@
+//! Stored messages, read for requests.

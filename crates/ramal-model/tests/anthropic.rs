@@ -1,0 +1,2 @@
+//! Anthropic's Messages over a server that speaks it.
+mod support;
