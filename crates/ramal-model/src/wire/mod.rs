@@ -61,6 +61,7 @@ pub trait Reader: Send {
 pub fn of(api: Api) -> Option<&'static dyn Wire> {
     match api {
         Api::AnthropicMessages => None,
+        Api::GoogleGenerativeAi => Some(&Google),
         _ => None,
     }
 }

@@ -44,16 +44,18 @@ impl Teller {
 
     /// A response that was no success.
     pub(super) fn of_response(&self, status: u16, retry_after: Option<&str>, body: &str) -> ModelError {
-        let parsed = serde_json::from_str::<Envelope>(body).ok().or_else(|| {
-            // Without server-sent events, the answer is a list.
-            serde_json::from_str::<Vec<Envelope>>(body).ok()?.into_iter().next()
-        });
+        // Without server-sent events, the answer is a list.
+        let first = |list: Vec<Envelope>| list.into_iter().next();
+        let parsed = match body.trim_start().starts_with('[') {
+            true => serde_json::from_str(body).ok().and_then(first),
+            false => serde_json::from_str::<Envelope>(body).ok(),
+        };
         let mut error = match parsed {
             Some(envelope) => envelope.error,
             None => ErrorBody { message: body.trim().to_owned(), ..ErrorBody::default() },
         };
         error.code = status;
-        let wait = retry_after.and_then(|text| text.trim().parse().ok()).and_then(seconds);
+        let wait = retry_after.and_then(|text| crate::retry_after(text, ramal_session::time::now()));
         self.of_error(&error, wait)
     }
 
