@@ -217,8 +217,20 @@ async fn ask(
     }
     let wait = asked_wait(header, ramal_session::time::now());
     let wait = wait.map(|wait| wait.as_secs_f64().to_string());
-    let body = error_body(response).await;
+    let body = without_secrets(error_body(response).await, &endpoint);
     Err(wire.error(&endpoint, status, wait.as_deref(), &body))
+}
+
+/// A foreign text without the keys that were sent: some servers repeat what they do not like.
+fn without_secrets(mut text: String, endpoint: &Endpoint) -> String {
+    let more = endpoint.headers.iter().map(|(_, value)| value);
+    for secret in endpoint.key.iter().chain(more) {
+        let secret = secret.reveal().trim();
+        if secret.len() >= 8 && text.contains(secret) {
+            text = text.replace(secret, "…");
+        }
+    }
+    text
 }
 
 /// The beginning of an error's body, or what came of it.

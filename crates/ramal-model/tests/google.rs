@@ -8,7 +8,8 @@ mod support;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use ramal_model::wire::{Google, Wire as _};
+use ramal_model::wire::Wire as _;
+use ramal_model::wire::google::Google;
 use ramal_model::{
     Answer, Api, Block, Client, Endpoint, Event, LanguageModel as _, ModelError, Request, StopReason,
     ThinkingLevel, ToolSpec, Usage,
@@ -274,6 +275,7 @@ async fn an_answer_goes_back_as_it_came() {
         parts(
             json!([{"functionCall": {"id": "a", "name": "read", "args": {"path": "x"}}, "thoughtSignature": "REVG"}]),
         ),
+        parts(json!([{"text": "", "thoughtSignature": "R0hJ"}])),
         end("STOP"),
     ]);
     let (_, answer, _) = ask(reply).await;
@@ -289,6 +291,7 @@ async fn an_answer_goes_back_as_it_came() {
             {"text": "First ", "thoughtSignature": "QUJD"},
             {"text": "second."},
             {"functionCall": {"id": "a", "name": "read", "args": {"path": "x"}}, "thoughtSignature": "REVG"},
+            {"text": "", "thoughtSignature": "R0hJ"},
         ])
     );
     // Another model gets neither thoughts nor signatures, but what stands for one.

@@ -1,15 +1,12 @@
 //! The interfaces of providers: a request as bytes, a stream of events as an answer. No network here.
 
-mod google;
-
-pub use google::Google;
-
 use crate::answer::{Answer, Event};
 use crate::error::ModelError;
 use crate::request::{Api, Endpoint, Request, Secret};
 
 pub mod anthropic;
-pub mod messages;
+pub mod google;
+pub(crate) mod messages;
 
 /// A request as it goes over HTTP: always a POST, answered by server-sent events.
 #[derive(Debug, Clone)]
@@ -60,8 +57,8 @@ pub trait Reader: Send {
 /// The interface of that name; none for what is not spoken over HTTP.
 pub fn of(api: Api) -> Option<&'static dyn Wire> {
     match api {
-        Api::AnthropicMessages => None,
-        Api::GoogleGenerativeAi => Some(&Google),
+        Api::AnthropicMessages => Some(&anthropic::Anthropic),
+        Api::GoogleGenerativeAi => Some(&google::Google),
         _ => None,
     }
 }

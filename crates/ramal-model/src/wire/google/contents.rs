@@ -1,22 +1,16 @@
 //! A conversation as Gemini's contents.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
-use ramal_session::json::members::{get, get_str, items};
-use ramal_session::json::{is_valid, quote};
+use ramal_session::json::quote;
+use ramal_session::{Message, Role};
 
 use super::family::Family;
-use crate::request::{Api, Endpoint};
+use crate::request::Endpoint;
+use crate::wire::messages::{self, CONTINUE, NO_OUTPUT, OPENING, Part, is_own, parts};
 
 /// What Google documents for calls whose signature is not at hand, because another model made them.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
-
-/// Contents begin with the user's. This stands there where a conversation does not.
-const BEGINNING: &str = "(The beginning of the conversation is missing.)";
-
-/// And they end with the user's, or with results.
-const END: &str = "Continue.";
 
 /// The longest name of a function.
 const LONGEST_NAME: usize = 64;
@@ -35,15 +29,24 @@ pub(super) fn contents(endpoint: &Endpoint, messages: &[String]) -> Contents {
     let mut writer =
         Writer { endpoint, family: Family::of(&endpoint.model), names: HashMap::new(), turns: Vec::new() };
     let mut system = Vec::new();
-    for message in messages {
-        let message = message.as_bytes();
-        let role = get_str(message, "role").unwrap_or_default();
-        let content = get(message, "content").unwrap_or_default();
-        match &*role {
-            "assistant" => writer.answer(message, content),
-            "toolResult" => writer.result(message, content),
-            "system" | "developer" if writer.turns.is_empty() => system.extend(texts(content)),
-            _ => writer.user(content),
+    for message in messages.iter().map(|message| Message::new(message)) {
+        match message.role() {
+            Role::Assistant => writer.answer(message),
+            Role::ToolResult => writer.result(message),
+            role => {
+                let parts = parts(message, endpoint);
+                // What stands before the first message is part of the instructions.
+                let is_instruction =
+                    matches!(&*message.get_str("role").unwrap_or_default(), "system" | "developer");
+                if is_instruction && role != Role::User && writer.turns.is_empty() {
+                    system.extend(parts.into_iter().filter_map(|part| match part {
+                        Part::Text { text, .. } => Some(text.into_owned()),
+                        _ => None,
+                    }));
+                } else {
+                    writer.user(&parts);
+                }
+            }
         }
     }
     Contents { system, list: writer.finish() }
@@ -73,11 +76,7 @@ impl Writer<'_> {
     fn turn(&mut self, is_user: bool) -> &mut Turn {
         if self.turns.last().is_none_or(|turn| turn.is_user != is_user) {
             if self.turns.is_empty() && !is_user {
-                self.turns.push(Turn {
-                    is_user: true,
-                    parts: vec![text_part(BEGINNING)],
-                    images: Vec::new(),
-                });
+                self.turns.push(Turn { is_user: true, parts: vec![text_part(OPENING)], images: Vec::new() });
             }
             self.turns.push(Turn { is_user, parts: Vec::new(), images: Vec::new() });
         }
@@ -85,8 +84,8 @@ impl Writer<'_> {
         &mut self.turns[last]
     }
 
-    fn user(&mut self, content: &[u8]) {
-        let parts = self.said(content);
+    fn user(&mut self, parts: &[Part<'_>]) {
+        let parts: Vec<String> = parts.iter().filter_map(said).collect();
         if !parts.is_empty() {
             let turn = self.turn(true);
             turn.parts.append(&mut turn.images);
@@ -94,116 +93,70 @@ impl Writer<'_> {
         }
     }
 
-    /// Texts and images as parts.
-    fn said(&self, content: &[u8]) -> Vec<String> {
-        if content.first() == Some(&b'"') {
-            return texts(content).map(|text| text_part(&text)).collect();
-        }
-        let part = |block| match get_str(block, "type").as_deref() {
-            Some("image") => Some(self.image(block).unwrap_or_else(|| text_part("(An image was left out.)"))),
-            _ => block_text(block).map(|text| text_part(&text)),
+    fn answer(&mut self, message: Message<'_>) {
+        let is_own = is_own(message, self.endpoint);
+        let is_whole = !matches!(&*message.get_str("stopReason").unwrap_or_default(), "aborted" | "error");
+        let signed = |signature: Option<&str>| {
+            let found = signature.filter(|text| is_own && is_base64(text));
+            found.map(|found| format!(",\"thoughtSignature\":{}", quote(found)))
         };
-        items(content).filter_map(part).collect()
-    }
-
-    /// None if the model cannot see it.
-    fn image(&self, block: &[u8]) -> Option<String> {
-        let (data, mime) = (get_str(block, "data")?, get_str(block, "mimeType")?);
-        let is_fit = self.endpoint.sees && is_base64(&data) && mime.starts_with("image/");
-        is_fit.then(|| {
-            format!("{{\"inlineData\":{{\"mimeType\":{},\"data\":{}}}}}", quote(&mime), quote(&data))
-        })
-    }
-
-    fn answer(&mut self, message: &[u8], content: &[u8]) {
-        let same = |key, wanted: &str| get_str(message, key).is_some_and(|text| text == wanted);
-        let is_own = same("api", Api::GoogleGenerativeAi.name())
-            && same("provider", &self.endpoint.provider)
-            && same("model", &self.endpoint.model);
-        let is_whole = !same("stopReason", "aborted") && !same("stopReason", "error");
-        let signature = |block, key| {
-            let found = get_str(block, key).filter(|text| is_own && is_base64(text))?;
-            Some(format!(",\"thoughtSignature\":{}", quote(&found)))
-        };
-        let mut parts = Vec::new();
-        if content.first() == Some(&b'"') {
-            parts.extend(texts(content).map(|text| text_part(&text)));
-        }
         let mut is_first_call = true;
-        for block in items(content) {
-            let kind = get_str(block, "type");
-            match kind.as_deref() {
-                Some("text") => {
-                    let text = get_str(block, "text").unwrap_or_default();
-                    let signature = signature(block, "textSignature");
-                    // A signature may come behind the last text, alone.
+        let mut out = Vec::new();
+        for part in parts_with_ends(message, self.endpoint) {
+            match part {
+                Part::Text { text, signature } => {
+                    let signature = signed(signature.as_deref());
                     if !text.trim().is_empty() || signature.is_some() {
-                        let signature = signature.unwrap_or_default();
-                        parts.push(format!("{{\"text\":{}{signature}}}", quote(&text)));
+                        out.push(format!("{{\"text\":{}{}}}", quote(&text), signature.unwrap_or_default()));
                     }
                 }
-                Some("thinking") if is_own && is_whole => {
-                    let text = get_str(block, "thinking").unwrap_or_default();
-                    let signature = signature(block, "thinkingSignature");
-                    if !text.trim().is_empty() || signature.is_some() {
+                Part::Thinking { thinking, signature, .. } if is_own && is_whole => {
+                    let signature = signed(signature.as_deref());
+                    if !thinking.trim().is_empty() || signature.is_some() {
                         let signature = signature.unwrap_or_default();
-                        parts.push(format!("{{\"text\":{},\"thought\":true{signature}}}", quote(&text)));
+                        out.push(format!("{{\"text\":{},\"thought\":true{signature}}}", quote(&thinking)));
                     }
                 }
-                Some("toolCall") => {
-                    let mut signature = signature(block, "thoughtSignature");
+                Part::ToolCall { id, name, arguments, signature } => {
+                    let mut signature = signed(signature.as_deref());
                     // Of calls made at once, only the first has one.
                     if is_first_call && self.family.wants_signatures() && signature.is_none() {
                         signature = Some(format!(",\"thoughtSignature\":{}", quote(NO_SIGNATURE)));
                     }
                     is_first_call = false;
-                    parts.push(self.call(block, &signature.unwrap_or_default()));
+                    let name = function_name(&name);
+                    out.push(format!(
+                        "{{\"functionCall\":{{{}\"name\":{},\"args\":{arguments}}}{}}}",
+                        id_member(&id),
+                        quote(&name),
+                        signature.unwrap_or_default()
+                    ));
+                    self.names.insert(id.into_owned(), name);
                 }
+                Part::Thinking { .. } | Part::Image { .. } => {}
+            }
+        }
+        if !out.is_empty() {
+            self.turn(false).parts.extend(out);
+        }
+    }
+
+    fn result(&mut self, message: Message<'_>) {
+        let id = message.get_str("toolCallId").unwrap_or_default();
+        let name = match self.names.get(&*id) {
+            Some(name) => name.clone(),
+            None => function_name(&message.get_str("toolName").unwrap_or_default()),
+        };
+        let (mut texts, mut images) = (Vec::new(), Vec::new());
+        for part in parts(message, self.endpoint) {
+            match part {
+                Part::Text { text, .. } => texts.push(text),
+                Part::Image { .. } => images.extend(said(&part)),
                 _ => {}
             }
         }
-        if !parts.is_empty() {
-            self.turn(false).parts.extend(parts);
-        }
-    }
-
-    fn call(&mut self, block: &[u8], signature: &str) -> String {
-        let id = get_str(block, "id").unwrap_or_default();
-        let name = function_name(&get_str(block, "name").unwrap_or_default());
-        let arguments = get(block, "arguments").map(String::from_utf8_lossy).unwrap_or_default();
-        let is_object = arguments.starts_with('{') && is_valid(&arguments);
-        let arguments = if is_object { &*arguments } else { "{}" };
-        let part = format!(
-            "{{\"functionCall\":{{{}\"name\":{},\"args\":{arguments}}}{signature}}}",
-            id_member(&id),
-            quote(&name)
-        );
-        self.names.insert(id.into_owned(), name);
-        part
-    }
-
-    fn result(&mut self, message: &[u8], content: &[u8]) {
-        let id = get_str(message, "toolCallId").unwrap_or_default();
-        let name = match self.names.get(&*id) {
-            Some(name) => name.clone(),
-            None => function_name(&get_str(message, "toolName").unwrap_or_default()),
-        };
-        let mut images: Vec<String> = Vec::new();
-        let mut left_out = 0;
-        for block in items(content).filter(|block| get_str(block, "type").as_deref() == Some("image")) {
-            match self.image(block) {
-                Some(image) => images.push(image),
-                None => left_out += 1,
-            }
-        }
-        let mut text = texts(content).collect::<Vec<_>>().join("\n");
-        if left_out > 0 {
-            text += if text.is_empty() { "(An image was left out.)" } else { "\n(An image was left out.)" };
-        }
-        if text.is_empty() && !images.is_empty() {
-            text = "(an image)".into();
-        }
-        let key = if get(message, "isError") == Some(b"true") { "error" } else { "output" };
+        let text = if texts.is_empty() { NO_OUTPUT.to_owned() } else { texts.join("\n") };
+        let key = if message.is_error() { "error" } else { "output" };
         let inside = self.family.takes_images_in_results() && !images.is_empty();
         let nested = if inside { format!(",\"parts\":[{}]", images.join(",")) } else { String::new() };
         let part = format!(
@@ -221,7 +174,7 @@ impl Writer<'_> {
 
     fn finish(mut self) -> Vec<String> {
         if self.turns.last().is_none_or(|turn| !turn.is_user) {
-            let text = if self.turns.is_empty() { BEGINNING } else { END };
+            let text = if self.turns.is_empty() { OPENING } else { CONTINUE };
             self.turn(true).parts.push(text_part(text));
         }
         let write = |turn: Turn| {
@@ -237,20 +190,31 @@ fn id_member(id: &str) -> String {
     if id.is_empty() { String::new() } else { format!("\"id\":{},", quote(id)) }
 }
 
-/// The texts of a content, a string or blocks; none that are empty.
-fn texts(content: &[u8]) -> impl Iterator<Item = String> {
-    let whole = match content.first() {
-        Some(b'"') => ramal_session::json::members::as_str(content).map(Cow::into_owned),
+/// What a person or a program said.
+fn said(part: &Part<'_>) -> Option<String> {
+    match part {
+        Part::Text { text, .. } => Some(text_part(text)),
+        Part::Image { mime_type, data } => {
+            Some(format!("{{\"inlineData\":{{\"mimeType\":{},\"data\":{}}}}}", quote(mime_type), quote(data)))
+        }
         _ => None,
-    };
-    let whole = whole.filter(|text| !text.trim().is_empty());
-    whole.into_iter().chain(items(content).filter_map(block_text))
+    }
 }
 
-fn block_text(block: &[u8]) -> Option<String> {
-    let is_text = get_str(block, "type").as_deref() == Some("text");
-    let text = get_str(block, "text").filter(|text| is_text && !text.trim().is_empty())?;
-    Some(text.into_owned())
+/// The parts of an answer, with a text that is empty but for its signature: Gemini may send one behind
+/// everything else, and wants it back.
+fn parts_with_ends<'a>(message: Message<'a>, endpoint: &Endpoint) -> Vec<Part<'a>> {
+    let blocks: Vec<&str> = message.blocks().collect();
+    if blocks.is_empty() {
+        return parts(message, endpoint);
+    }
+    let lone = |block: &'a str| {
+        let block = Message::new(block);
+        let signature =
+            block.get_str("textSignature").filter(|_| block.get_str("type").as_deref() == Some("text"));
+        Some(Part::Text { text: "".into(), signature: Some(signature?) })
+    };
+    blocks.into_iter().filter_map(|block| messages::part(block, endpoint).or_else(|| lone(block))).collect()
 }
 
 /// A name that Gemini takes: letters, digits and `_.-:`, a letter or `_` first.

@@ -5,11 +5,11 @@ mod errors;
 mod family;
 mod reader;
 
-use ramal_session::json::{members, quote};
+use ramal_session::json::{self, quote};
 
-use super::{HttpRequest, Reader, Wire};
+use super::{HttpRequest, Reader, Wire, messages};
 use crate::error::ModelError;
-use crate::request::{Endpoint, Request, Secret, ThinkingLevel};
+use crate::request::{Endpoint, Request, Secret, ThinkingLevel, ToolSpec};
 use family::{Family, Thinking};
 
 /// The interface `google-generative-ai`.
@@ -67,19 +67,15 @@ fn body(endpoint: &Endpoint, request: &Request) -> String {
 
 /// A tool. Its schema goes as it is, as JSON schema: the other form that Gemini knows is a dialect of
 /// OpenAPI that refuses much of what schemas say.
-fn declaration(tool: &crate::request::ToolSpec) -> String {
-    let mut out = format!("{{\"name\":{},\"description\":{}", quote(&tool.name), quote(&tool.description));
-    let schema = tool.parameters.trim();
-    if schema.starts_with('{') && ramal_session::json::is_valid(schema) {
-        // Which edition of the language the schema is in is the one thing in it that is refused.
-        let edit = ramal_session::json::ObjectEdit::new().remove("$schema");
-        let bytes = match members::get(schema.as_bytes(), "$schema") {
-            Some(_) => edit.apply(schema.as_bytes()),
-            None => schema.as_bytes().to_vec(),
-        };
-        out += &format!(",\"parametersJsonSchema\":{}", String::from_utf8_lossy(&bytes));
-    }
-    out + "}"
+fn declaration(tool: &ToolSpec) -> String {
+    let out = format!("{{\"name\":{},\"description\":{}", quote(&tool.name), quote(&tool.description));
+    let schema = messages::schema(tool);
+    // Which edition of the language the schema is in is the one thing in it that is refused.
+    let schema = match json::get(schema.as_bytes(), "$schema") {
+        Some(_) => json::ObjectEdit::new().remove("$schema").apply(schema.as_bytes()),
+        None => schema.into_bytes(),
+    };
+    out + &format!(",\"parametersJsonSchema\":{}}}", String::from_utf8_lossy(&schema))
 }
 
 fn settings(endpoint: &Endpoint, request: &Request) -> String {
