@@ -153,7 +153,7 @@ impl LanguageModel for Client {
                 let source = HttpSource {
                     state: State::Asking(Box::pin(asked)),
                     reader: wire.reader(endpoint),
-                    read: self.timeouts.read,
+                    timeouts: self.timeouts,
                     endpoint: endpoint.clone(),
                     progress: Progress::default(),
                     has_events: false,
@@ -264,7 +264,7 @@ struct HttpSource {
     state: State,
     reader: Box<dyn Reader>,
     endpoint: Endpoint,
-    read: Duration,
+    timeouts: Timeouts,
     progress: Progress,
     has_events: bool,
 }
@@ -279,7 +279,12 @@ impl Source for HttpSource {
         match &mut self.state {
             State::Asking(asked) => {
                 let response = ready!(asked.as_mut().poll(cx))?;
-                let body = Body::new(response.bytes_stream(), self.read, self.progress.clone());
+                let body = Body::new(
+                    response.bytes_stream(),
+                    self.timeouts.first,
+                    self.timeouts.read,
+                    self.progress.clone(),
+                );
                 self.state = State::Reading(Box::pin(EventStream::new(body)));
                 Poll::Ready(Ok(true))
             }

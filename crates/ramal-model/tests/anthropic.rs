@@ -1,4 +1,5 @@
 //! Anthropic's Messages over a server that speaks it.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod support;
 
@@ -386,10 +387,14 @@ async fn a_lost_connection_keeps_what_came() {
         let stored = answer.to_message(&endpoint(API, ""), 1);
         assert!(stored.contains("Whole.") && !stored.contains("toolCall"), "{stored}");
     }
-    let nobody = endpoint(API, "http://127.0.0.1:1");
-    let asked = request(vec![user("x")], ThinkingLevel::Off);
-    let outcome = Client::new().stream(&nobody, &asked, CancellationToken::new()).outcome().await;
-    assert!(matches!(outcome.result, Err(ModelError::ConnectionLost { .. })), "{outcome:?}");
+    // Nobody listens; or somebody who does not speak TLS.
+    let server = Server::start(vec![Reply::sse("")]).await;
+    for address in ["http://127.0.0.1:1", &server.url().replace("http:", "https:")] {
+        let asked = request(vec![user("x")], ThinkingLevel::Off);
+        let at = endpoint(API, address);
+        let outcome = Client::new().stream(&at, &asked, CancellationToken::new()).outcome().await;
+        assert!(matches!(outcome.result, Err(ModelError::ConnectionLost { .. })), "{outcome:?}");
+    }
 }
 
 #[tokio::test]
@@ -549,4 +554,98 @@ fn what_other_programs_stored_is_made_acceptable() {
     }
     let nothing = wire::of(API).unwrap().request(&at, &request(Vec::new(), ThinkingLevel::Off));
     assert_eq!(validate_anthropic(&nothing.body), Vec::<String>::new());
+}
+
+mod any {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn message() -> impl Strategy<Value = String> {
+        let text = prop_oneof![
+            Just(String::new()),
+            Just("\\n ".to_owned()),
+            "[a-z\"\\\\é]{1,6}".prop_map(|text| {
+                let quoted = serde_json::Value::from(text).to_string();
+                quoted[1..quoted.len() - 1].to_owned()
+            })
+        ];
+        let id = prop_oneof!["[ab|]", "[a-z|+]{60,70}"];
+        let block = (0..6, text, id, any::<bool>()).prop_map(|(kind, text, id, flag)| match kind {
+            0 => format!(r#"{{"type":"text","text":"{text}"}}"#),
+            1 => format!(
+                r#"{{"type":"thinking","thinking":"{text}","thinkingSignature":"{text}","redacted":{flag}}}"#
+            ),
+            2 => format!(
+                r#"{{"type":"image","data":"AAAA{}","mimeType":"image/png"}}"#,
+                if flag { "" } else { "%" }
+            ),
+            3 | 4 => {
+                format!(r#"{{"type":"toolCall","id":"{id}","name":"{id}","arguments":{{"a":"{text}"}}}}"#)
+            }
+            _ => r#"{"type":"unknown"}"#.to_owned(),
+        });
+        let content = prop::collection::vec(block, 0..5).prop_map(|blocks| format!("[{}]", blocks.join(",")));
+        let role = prop::sample::select(vec![
+            "user",
+            "assistant",
+            "assistant",
+            "toolResult",
+            "toolResult",
+            "developer",
+            "system",
+        ]);
+        (role, content, "[ab|]", any::<bool>()).prop_map(|(role, content, id, flag)| {
+            let model = if flag { "model-1" } else { "claude-opus-4-5" };
+            format!(
+                r#"{{"role":"{role}","content":{content},"toolCallId":"{id}","isError":{flag},"api":"anthropic-messages","provider":"test","model":"{model}"}}"#
+            )
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn conversation_is_made_acceptable(messages in prop::collection::vec(message(), 0..12), has_tools: bool) {
+            let mut asked = request(messages.clone(), ThinkingLevel::High);
+            if !has_tools {
+                asked.tools.clear();
+            }
+            let sent = wire::of(API).unwrap().request(&endpoint(API, "http://h"), &asked);
+            prop_assert_eq!(validate_anthropic(&sent.body), Vec::<String>::new());
+            support::requests::check_fork(wire::of(API).unwrap(), &endpoint(API, "http://h"), &messages, "", without_marks);
+        }
+
+        #[test]
+        fn stream_is_read_without_panic(events in prop::collection::vec((0usize..3, 0..8, "[a-z\"{}é]{0,8}"), 0..20)) {
+            let wire = wire::of(API).unwrap();
+            let mut reader = wire.reader(&endpoint(API, "http://h"));
+            let (mut answer, mut out) = (Answer::default(), Vec::new());
+            for (index, kind, said) in events {
+                let quoted = serde_json::Value::from(said.as_str());
+                let data = match kind {
+                    0 => START.to_owned(),
+                    1 => begin(index, r#"{"type":"text"}"#),
+                    2 => begin(index, r#"{"type":"tool_use","id":"i","input":{"a":1}}"#),
+                    3 => begin(index, r#"{"type":"thinking"}"#),
+                    4 => delta(index, &format!(r#"{{"type":"text_delta","text":{quoted}}}"#)),
+                    5 => delta(index, &format!(r#"{{"type":"input_json_delta","partial_json":{quoted}}}"#)),
+                    6 => stop(index),
+                    _ => said,
+                };
+                if reader.take(wire::ServerEvent { event: "", data: &data }, &mut answer, &mut out).is_err() {
+                    return Ok(());
+                }
+            }
+            let _ = reader.finish(&mut answer, &mut out);
+            answer.to_message(&endpoint(API, ""), 0);
+        }
+
+        #[test]
+        fn wait_is_read_without_panic(text in "[0-9.msh, :a-zGMTé-]{0,30}", now: i64) {
+            let _ = ramal_model::retry_after(&text, now);
+            let _ = ramal_model::asked_wait(|_| Some(if text.is_empty() { "0" } else { &text }), now);
+        }
+    }
 }

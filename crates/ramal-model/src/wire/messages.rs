@@ -16,8 +16,12 @@ use crate::request::{Endpoint, ToolSpec};
 pub(crate) const OPENING: &str = "(The conversation goes on from here.)";
 /// Stands last where a conversation ends with the model.
 pub(crate) const CONTINUE: &str = "Continue.";
+/// Stands for an image that a model made, where only the user can show images.
+pub(crate) const IMAGE_MADE: &str = "(An image was made here.)";
 /// Stands for a result that says nothing.
 pub(crate) const NO_OUTPUT: &str = "(no output)";
+/// Stands for a result that is not there. `ramal_session` has made one up already, in what it answers.
+pub(crate) const NO_RESULT: &str = "(This tool was not run.)";
 
 /// Media types that every provider takes.
 const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];

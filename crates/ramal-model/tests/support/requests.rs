@@ -44,7 +44,7 @@ pub fn is_name(text: &str, longest: usize) -> bool {
 pub fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     !body.is_empty()
-        && text.len() % 4 == 0
+        && text.len().is_multiple_of(4)
         && text.len() - body.len() <= 2
         && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }
