@@ -6,6 +6,7 @@
 mod support;
 
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ramal_model::wire::Wire as _;
@@ -14,9 +15,10 @@ use ramal_model::{
     Answer, Api, Block, Client, Endpoint, Event, LanguageModel as _, ModelError, Request, StopReason,
     ThinkingLevel, ToolSpec, Usage,
 };
+use ramal_session::{At, SessionManager};
 use serde_json::{Value, json};
 use support::server::{Reply, Server, Step};
-use support::{KEY, check_events, drain, endpoint, sessions, short_timeouts};
+use support::{KEY, check_events, drain, endpoint, requests, sessions, short_timeouts};
 use tokio_util::sync::CancellationToken;
 
 /// Checks a body against the reference of `generateContent` (v1beta) and the guides on function
@@ -376,22 +378,61 @@ fn odd_conversations_are_put_right() {
     }
 }
 
+/// What is sent for these messages is allowed, and the bytes before a fork are the same on both sides.
+fn check_conversation(place: &str, messages: &[String]) {
+    for model in ["gemini-3.1-pro-preview", "gemini-2.5-flash"] {
+        let endpoint = gemini("http://x", model);
+        let asked = Request { messages: messages.to_vec(), ..request(Vec::new()) };
+        let body = Google.request(&endpoint, &asked).body;
+        let body: Value = serde_json::from_slice(&body).unwrap_or_else(|error| panic!("{place}: {error}"));
+        validate(model, &body);
+        requests::check_fork(&Google, &endpoint, messages, place, str::to_owned);
+    }
+}
+
 #[test]
 fn every_leaf_of_every_session_makes_a_request_that_is_allowed() {
-    let mut count = 0;
     for path in sessions::session_files() {
         for (place, messages) in sessions::conversations(&path) {
-            for model in ["gemini-3.1-pro-preview", "gemini-2.5-flash"] {
-                let asked = Request { messages: messages.clone(), ..request(Vec::new()) };
-                let body = Google.request(&gemini("http://x", model), &asked).body;
-                let body: Value =
-                    serde_json::from_slice(&body).unwrap_or_else(|error| panic!("{place}: {error}"));
-                validate(model, &body);
-                count += 1;
-            }
+            check_conversation(&place, &messages);
         }
     }
-    assert!(count > 20, "{count}");
+}
+
+/// The session files of the vectors, odd as they are (`$RAMAL_VECTORS`, or `shared/vectors` beside the
+/// repository): from every entry without children, as far as they open at all.
+#[test]
+fn every_leaf_of_every_vector_makes_a_request_that_is_allowed() {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
+    let folder = std::env::var_os("RAMAL_VECTORS").map_or(beside, PathBuf::from);
+    let Ok(files) = std::fs::read_dir(&folder) else {
+        eprintln!("skipped: there are no vectors at {}", folder.display());
+        return;
+    };
+    let mut checked = 0;
+    for path in files
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "json"))
+    {
+        // Some hold halves of surrogate pairs.
+        let vector = std::fs::read(&path).unwrap();
+        let vector: Value = serde_json::from_str(&ramal_session::json::clean(&vector)).unwrap();
+        let Some(text) = vector["file"].as_str() else { continue };
+        let scratch = tempfile::tempdir().unwrap();
+        let copy = scratch.path().join("session.jsonl");
+        #[expect(clippy::disallowed_methods, reason = "a file of the test's own")]
+        std::fs::write(&copy, text).unwrap();
+        let Ok(session) = SessionManager::open(&copy, Some(scratch.path())) else { continue };
+        // Of the very wide ones, some.
+        for entry in session.get_entries().filter(|entry| !entry.has_children()).take(8) {
+            let Ok(id) = entry.id() else { continue };
+            let Ok(context) = session.build_session_context(At::Entry(id.as_str())) else { continue };
+            let Ok(messages) = context.model_messages().collect::<Result<Vec<_>, _>>() else { continue };
+            check_conversation(&format!("{} at {}", path.display(), id.as_str()), &messages);
+            checked += 1;
+        }
+    }
+    assert!(checked > 200, "{checked}");
 }
 
 #[test]

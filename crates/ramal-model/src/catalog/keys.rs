@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Read as _;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::request::Secret;
 
@@ -114,12 +114,22 @@ pub fn key_of_command(command: &str, limit: Duration) -> Result<Secret, String> 
             let _ = tell.send(read.map(|_| text));
         });
     }
-    let Ok(read) = told.recv_timeout(limit) else {
-        let _ = child.kill();
-        let _ = child.wait();
-        return Err(failed(format!("did not end within {} s", limit.as_secs_f64())));
+    let began = Instant::now();
+    let read = told.recv_timeout(limit);
+    // A command may have closed its output and still go on.
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) if read.is_ok() => break status,
+            Err(error) => return Err(failed(format!("was lost: {error}"))),
+            Ok(_) if began.elapsed() < limit => std::thread::sleep(Duration::from_millis(5)),
+            Ok(_) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(failed(format!("did not end within {} s", limit.as_secs_f64())));
+            }
+        }
     };
-    let status = child.wait().map_err(|error| failed(format!("was lost: {error}")))?;
+    let read = read.map_err(|_| failed("told nothing".into()))?;
     if !status.success() {
         return Err(failed(format!("failed: {status}")));
     }
@@ -146,8 +156,10 @@ mod tests {
             let error = run(command).unwrap_err();
             assert!(error.contains(want) && !error.contains("secret"), "{error}");
         }
-        let error = key_of_command("exec sleep 60", Duration::from_millis(50)).unwrap_err();
-        assert!(error.contains("did not end"), "{error}");
+        for command in ["exec sleep 60", "echo k; exec >&-; exec sleep 60"] {
+            let error = key_of_command(command, Duration::from_millis(50)).unwrap_err();
+            assert!(error.contains("did not end"), "{error}");
+        }
     }
 
     #[test]

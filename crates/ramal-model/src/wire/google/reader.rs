@@ -76,11 +76,18 @@ pub(super) struct GoogleReader {
     /// The block that goes on: text or thinking. It is the last one.
     is_open: bool,
     is_finished: bool,
+    is_counted: bool,
 }
 
 impl GoogleReader {
     pub(super) fn new(endpoint: &Endpoint) -> GoogleReader {
-        GoogleReader { teller: Teller::new(endpoint), has_begun: false, is_open: false, is_finished: false }
+        GoogleReader {
+            teller: Teller::new(endpoint),
+            has_begun: false,
+            is_open: false,
+            is_finished: false,
+            is_counted: false,
+        }
     }
 
     fn close(&mut self, answer: &Answer, out: &mut Vec<Event>) {
@@ -213,7 +220,8 @@ impl Reader for GoogleReader {
         answer: &mut Answer,
         out: &mut Vec<Event>,
     ) -> Result<(), ModelError> {
-        if event.data.trim().is_empty() {
+        // Gemini has no mark of the end, but servers that speak like it may.
+        if matches!(event.data.trim(), "" | "[DONE]") {
             return Ok(());
         }
         let chunk: Chunk = serde_json::from_str(event.data).map_err(|error| ModelError::NotUnderstood {
@@ -222,6 +230,7 @@ impl Reader for GoogleReader {
         })?;
         if let Some(usage) = chunk.usage_metadata {
             answer.usage = usage.into();
+            self.is_counted = true;
         }
         if let Some(error) = chunk.error {
             self.close(answer, out);
@@ -254,6 +263,10 @@ impl Reader for GoogleReader {
         }
         let message = "the stream ended before the answer did".to_owned();
         Err(ModelError::ConnectionLost { provider: self.teller.provider.clone(), message })
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_finished && self.is_counted
     }
 }
 
