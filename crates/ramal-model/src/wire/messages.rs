@@ -80,7 +80,7 @@ fn text_part<'a>(text: Cow<'a, str>, signature: Option<Cow<'a, str>>) -> Option<
     (!text.trim().is_empty()).then_some(Part::Text { text, signature })
 }
 
-fn part<'a>(block: &'a str, endpoint: &Endpoint) -> Option<Part<'a>> {
+pub(crate) fn part<'a>(block: &'a str, endpoint: &Endpoint) -> Option<Part<'a>> {
     let block = Message::new(block);
     let filled = |key: &str| block.get_str(key).filter(|text| !text.is_empty());
     match block.get_str("type")?.as_ref() {

@@ -5,6 +5,7 @@ use crate::error::ModelError;
 use crate::request::{Api, Endpoint, Request, Secret};
 
 pub mod anthropic;
+pub mod google;
 pub(crate) mod messages;
 mod openai;
 pub mod openai_completions;
@@ -62,6 +63,7 @@ pub fn of(api: Api) -> Option<&'static dyn Wire> {
         Api::AnthropicMessages => Some(&anthropic::Anthropic),
         Api::OpenAiCompletions => Some(&openai_completions::OpenAiCompletions),
         Api::OpenAiResponses => Some(&openai_responses::OpenAiResponses),
+        Api::GoogleGenerativeAi => Some(&google::Google),
         _ => None,
     }
 }

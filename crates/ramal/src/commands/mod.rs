@@ -11,6 +11,7 @@ pub(crate) mod labels;
 pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod man;
+pub(crate) mod models;
 mod notices;
 pub(crate) mod rpc;
 pub(crate) mod show;
