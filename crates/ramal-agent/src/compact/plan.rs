@@ -219,7 +219,9 @@ fn find_cut(session: &SessionManager, seen: &[Seen], keep: u64) -> Option<Cut> {
         .iter()
         .position(|seen| seen.kind == Kind::Compaction && seen.role == Role::CompactionSummary)
         .filter(|&previous| previous < at);
-    let turn = (0..=at).rev().find(|&turn| seen.get(turn).is_some_and(Seen::begins_turn));
+    // What stands between a call and its result is part of the turn.
+    let begins_turn = |seen: &Seen| seen.begins_turn() && !seen.is_between;
+    let turn = (0..=at).rev().find(|&turn| seen.get(turn).is_some_and(begins_turn));
     Some(Cut { at, turn: turn.unwrap_or(at), previous })
 }
 

@@ -1,7 +1,7 @@
 //! Compaction over sessions drawn as lines of words (see `testing::draw`).
 
 use ramal_model::ModelError;
-use ramal_session::{At, Message, SessionManager};
+use ramal_session::{At, Message, NewEntry, SessionManager};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -52,7 +52,7 @@ fn where_a_cut_may_be() {
         ("u9 c9 r9 u9", 18, "u0 c1 r2 | u3"),
         ("u9 c9 r9 a9 u9", 25, "/ u0 c1 r2 | a3 u4"),
         ("u9 c9 x9 r9 a9", 20, "/ u0 c1 x2 r3 | a4"),
-        ("u9 c9 b9 r9 a9", 30, "/ u0 c1 b2 r3 | a4"),
+        ("u9 c9 b9 r9 a9", 25, "/ u0 c1 b2 r3 | a4"),
         // A last result that alone is more than is kept goes with its call.
         ("u9 a9 u9 c9 r90", 20, "u0 a1 / u2 | c3 r4"),
         // A turn that is cut.
@@ -118,12 +118,38 @@ fn an_anchor_is_never_an_id_that_others_have() {
     );
     #[allow(clippy::disallowed_methods, reason = "the file is this test's own")]
     std::fs::write(&path, log).unwrap();
-    let session = SessionManager::open(&path).unwrap();
+    let session = SessionManager::open(&path, None).unwrap();
     for keep in [5, 18, 25] {
         if let Some(plan) = plan_compaction(&session, keeping(keep)).unwrap() {
             assert_ne!(plan.first_kept_entry_id, third, "{keep}");
         }
     }
+}
+
+#[test]
+fn an_inner_compaction_parts_no_call_from_its_result() {
+    let (mut session, ids) = drawn("u9 a9 u9 c9");
+    compacted(&mut session, "inner", &ids[2]);
+    // The result stands behind the compaction, its call before it.
+    session
+        .append_message(r#"{"role":"toolResult","toolCallId":"call3","toolName":"read","content":"r5.................................."}"#)
+        .unwrap();
+    draw(&mut session, "a9");
+    assert_eq!(picture(&session, 15), "/ u2 c3 r5 | a6");
+    // What a compaction brings by itself cannot be kept, and is summed up.
+    let mut session = SessionManager::in_memory("/work");
+    draw(&mut session, "u9 a9");
+    session
+        .append(
+            &NewEntry::from_json(
+                r#"{"type":"compaction","summary":"tail","tokensBefore":1,"retainedTail":[{"role":"user","content":"kept tail"},{"role":"assistant","content":[{"type":"text","text":"its answer"}]}]}"#,
+            )
+            .unwrap(),
+        )
+        .unwrap();
+    draw(&mut session, "u9 a9");
+    assert_eq!(picture(&session, 18), "kept tail its answer | u3 a4");
+    assert_eq!(picture(&session, 20), "kept tail its answer | u3 a4");
 }
 
 /// Numbers that look random, the same in every run.

@@ -53,8 +53,13 @@ fn records_alone_are_no_conversation() {
     assert_eq!(picture(&session, Some(&old), &ids[1]), "a1: label label session_info model_change");
     let path = abandoned_path(&session, Some(&old), &ids[1]).unwrap();
     assert!(summary_request(&session, &path, &endpoint(0), SummaryOptions::default()).unwrap().is_none());
-    // A command that was kept out of the context is none either.
+    // A command that was kept out of the context is none either, nor an answer that never began.
     draw(&mut session, "h9");
+    session
+        .append_message(
+            r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm"}],"stopReason":"aborted"}"#,
+        )
+        .unwrap();
     let old = session.get_leaf_id().unwrap().unwrap();
     let path = abandoned_path(&session, Some(&old), &ids[1]).unwrap();
     assert!(summary_request(&session, &path, &endpoint(0), SummaryOptions::default()).unwrap().is_none());

@@ -121,6 +121,8 @@ impl Section {
         }
         self.said("Assistant", &texts);
         match message.get_str("stopReason").as_deref() {
+            // An answer that broke off before it said anything is none.
+            _ if self.text.is_empty() => {}
             Some("aborted") => self.heading("The user stopped this answer"),
             Some("error") => self.heading("This answer failed"),
             _ => {}
