@@ -9,11 +9,16 @@ mod branch;
 mod compacting;
 mod error;
 mod events;
+mod hooked;
 mod navigate;
 mod operation;
 mod queue;
 mod session;
 mod system_prompt;
+#[cfg(test)]
+mod testing;
+mod tokens;
+mod transcript;
 mod turn;
 
 pub mod compact;
@@ -28,5 +33,5 @@ pub use events::{AgentEvent, CompactionReason};
 pub use navigate::{NavigateOptions, Navigated};
 pub use operation::Operation;
 pub use queue::{Prompt, QueueMode};
-pub use system_prompt::{ContextFile, ContextFiles, context_files, system_prompt};
 pub use session::{AgentConfig, AgentSession, FindModel, ModelChoice, Permit};
+pub use system_prompt::{ContextFile, ContextFiles, context_files, system_prompt};
