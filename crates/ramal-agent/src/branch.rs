@@ -86,7 +86,8 @@ impl AgentSession {
     /// If it could not be made.
     pub async fn new_session(&self, parent_session: Option<&str>) -> Result<bool, AgentError> {
         let stage = self.shared.stage.take_over(Operation::Replacement).await?;
-        self.switch_on(&stage, SwitchReason::New, None, |manager| Ok(manager.start_new(parent_session)?)).await
+        self.switch_on(&stage, SwitchReason::New, None, |manager| Ok(manager.start_new(parent_session)?))
+            .await
     }
 
     /// Goes over to the session in the file at `path`. Answers whether a hook ended it.
@@ -129,13 +130,17 @@ impl AgentSession {
 
     /// Goes over to another session. What was appended to this one is forced to disk first, and what
     /// waits to be said in it does not follow.
-    fn leave(&self, go: impl FnOnce(&mut SessionManager) -> Result<(), AgentError>) -> Result<(), AgentError> {
+    fn leave(
+        &self,
+        go: impl FnOnce(&mut SessionManager) -> Result<(), AgentError>,
+    ) -> Result<(), AgentError> {
         let mut manager = self.manager();
         if let Err(error) = manager.sync() {
             self.emit(AgentEvent::Notice { message: error.to_string() });
         }
         go(&mut manager)?;
         drop(manager);
+        self.forget_count();
         let mut queue = self.queue();
         queue.steering.clear();
         queue.follow_up.clear();

@@ -1,14 +1,14 @@
 //! Making the conversation shorter, by hand and when it has to be (contract, section 9).
 
-use ramal_session::{Kind, NewEntry};
 use ramal_session::json::quote;
+use ramal_session::{Kind, NewEntry};
 use tokio_util::sync::CancellationToken;
 
 use crate::AgentSession;
-use crate::compact::{self, CompactionPlan};
+use crate::compact::{self, CompactionPlan, ContextTokens};
 use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
-use crate::hooks::{Compacting, SuppliedCompaction};
+use crate::hooks::{CompactPreparation, Compacting, SuppliedCompaction};
 use crate::operation::Operation;
 use crate::summary::SummaryError;
 
@@ -68,19 +68,36 @@ impl AgentSession {
     }
 
     /// Makes the conversation shorter within a turn, if that has to be. Answers whether it did.
-    pub(crate) async fn compact_if_needed(&self, abort: &CancellationToken, reason: CompactionReason) -> bool {
+    pub(crate) async fn compact_if_needed(
+        &self,
+        abort: &CancellationToken,
+        reason: CompactionReason,
+    ) -> bool {
         let settings = self.config().compaction;
         if !settings.enabled {
             return false;
         }
         if reason == CompactionReason::Threshold {
             let Ok(endpoint) = self.endpoint() else { return false };
-            let Ok(tokens) = compact::context_tokens(&self.manager()) else { return false };
-            if !compact::should_compact(tokens, endpoint.context_window, &settings) {
+            let Ok(count) = self.context_tokens() else { return false };
+            if !compact::should_compact(count.tokens, endpoint.context_window, settings) {
                 return false;
             }
         }
         self.tell_compaction(abort, reason, None).await.is_ok()
+    }
+
+    /// How full the context at the leaf is: counted by the provider, as far as that still holds.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn context_tokens(&self) -> Result<ContextTokens, AgentError> {
+        let config = self.config();
+        let tools = config.tools.iter().map(|tool| tool.spec());
+        let bytes: usize = tools.map(|spec| spec.description.len() + spec.parameters.len()).sum();
+        let beside = (bytes + config.system.len()) as u64 / 4;
+        let measured = self.counted_answer();
+        Ok(compact::context_tokens(&self.manager(), beside, measured.as_deref())?)
     }
 
     async fn tell_compaction(
@@ -102,15 +119,35 @@ impl AgentSession {
         result
     }
 
-    async fn compact_on(&self, abort: &CancellationToken, instructions: Option<&str>) -> Result<Compacted, NoCompaction> {
-        let plan = compact::plan_compaction(&self.manager(), &self.config().compaction).map_err(AgentError::from)?;
-        let plan = plan.ok_or(AgentError::NothingToCompact)?;
-        let supplied = self.ask_before_compact(abort, &plan, instructions).await?;
+    async fn compact_on(
+        &self,
+        abort: &CancellationToken,
+        instructions: Option<&str>,
+    ) -> Result<Compacted, NoCompaction> {
+        let (plan, preparation) = {
+            let settings = match self.endpoint() {
+                Ok(endpoint) => self.config().compaction.for_window(endpoint.context_window),
+                Err(_) => self.config().compaction,
+            };
+            let manager = self.manager();
+            let plan = compact::plan_compaction(&manager, settings).map_err(AgentError::from)?;
+            let plan = plan.ok_or(AgentError::NothingToCompact)?;
+            let is_asked = !self.config().hooks.is_empty();
+            let preparation = is_asked.then(|| plan.preparation(&manager, instructions)).transpose();
+            (plan, preparation.map_err(AgentError::from)?)
+        };
+        let supplied = match &preparation {
+            Some(preparation) => self.ask_before_compact(abort, preparation).await?,
+            None => None,
+        };
         let from_extension = supplied.is_some();
         let (made, extra) = match supplied {
             Some(supplied) => (supplied, None),
             None => {
-                let extra = self.ask_compacting(abort, &plan).await;
+                let extra = match &preparation {
+                    Some(preparation) => self.ask_compacting(abort, preparation).await,
+                    None => None,
+                };
                 (self.summary_of(abort, &plan, instructions, extra.as_ref()).await?, extra)
             }
         };
@@ -127,10 +164,12 @@ impl AgentSession {
         let entry = {
             let mut manager = self.manager();
             let id = manager.append(&entry).map_err(AgentError::from)?;
-            let entry = manager.get_entry(&id).map(|entry| entry.read()).transpose().map_err(AgentError::from)?;
+            let entry =
+                manager.get_entry(&id).map(|entry| entry.read()).transpose().map_err(AgentError::from)?;
             debug_assert!(entry.as_ref().is_some_and(|entry| entry.kind() == Kind::Compaction));
             entry.map(|entry| entry.json().to_owned()).unwrap_or_default()
         };
+        self.forget_count();
         for hook in self.hooks() {
             self.ask(&*hook, "session_compact", hook.session_compact(&entry, from_extension)).await;
         }
@@ -146,17 +185,11 @@ impl AgentSession {
     async fn ask_before_compact(
         &self,
         abort: &CancellationToken,
-        plan: &CompactionPlan,
-        instructions: Option<&str>,
+        preparation: &CompactPreparation,
     ) -> Result<Option<SuppliedCompaction>, NoCompaction> {
-        let hooks = self.hooks();
-        if hooks.is_empty() {
-            return Ok(None);
-        }
-        let preparation = plan.preparation(instructions);
         let mut supplied = None;
-        for hook in hooks {
-            let answering = hook.session_before_compact(&preparation, abort.clone());
+        for hook in self.hooks() {
+            let answering = hook.session_before_compact(preparation, abort.clone());
             let answer = self.ask_until(abort, &*hook, "session_before_compact", answering).await;
             if abort.is_cancelled() {
                 return Err(NoCompaction::Cancelled);
@@ -171,10 +204,14 @@ impl AgentSession {
     }
 
     /// What the hooks say of the prompt; the last answer counts.
-    async fn ask_compacting(&self, abort: &CancellationToken, plan: &CompactionPlan) -> Option<Compacting> {
+    async fn ask_compacting(
+        &self,
+        abort: &CancellationToken,
+        preparation: &CompactPreparation,
+    ) -> Option<Compacting> {
         let mut said = None;
+        let messages = [&preparation.messages_to_summarize[..], &preparation.turn_prefix_messages].concat();
         for hook in self.hooks() {
-            let messages = plan.messages();
             let answering = hook.session_compacting(&messages);
             if let Some(Some(answer)) = self.ask_until(abort, &*hook, "session.compacting", answering).await {
                 said = Some(answer);
@@ -195,7 +232,7 @@ impl AgentSession {
         match compact::compact(model, &endpoint, plan, instructions, extra, abort.clone()).await {
             Ok(text) => Ok(SuppliedCompaction {
                 summary: text.summary,
-                first_kept_entry_id: plan.first_kept_entry_id.clone(),
+                first_kept_entry_id: plan.first_kept_entry_id.to_string(),
                 tokens_before: plan.tokens_before,
                 details: Some(text.details),
             }),

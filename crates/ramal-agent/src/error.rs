@@ -1,7 +1,9 @@
 //! Why a command to a session at work did not go through.
 
 use ramal_model::ModelError;
-use ramal_session::{AppendError, ContextError, CopyError, EntryId, NavigateError, NoSuchEntry, OpenError, ReadError};
+use ramal_session::{
+    AppendError, ContextError, CopyError, EntryId, NavigateError, NoSuchEntry, OpenError, ReadError,
+};
 
 /// Why a command did not go through. Unless it says otherwise, the session is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +41,12 @@ pub enum AgentError {
     /// There is nothing that could be compacted.
     #[error("there is nothing to compact")]
     NothingToCompact,
+    /// Something that this version knows no name for.
+    #[error("{message}")]
+    Other {
+        /// What was said.
+        message: String,
+    },
     /// There is no such entry.
     #[error(transparent)]
     NoSuchEntry(#[from] NoSuchEntry),
@@ -61,6 +69,7 @@ impl From<ContextError> for AgentError {
         match error {
             ContextError::NoSuchEntry(error) => error.into(),
             ContextError::Read(error) => error.into(),
+            other => AgentError::Other { message: other.to_string() },
         }
     }
 }
@@ -71,7 +80,7 @@ impl From<NavigateError> for AgentError {
             NavigateError::NoSuchEntry(error) => error.into(),
             NavigateError::Read(error) => error.into(),
             NavigateError::Append(error) => error.into(),
-            other => AgentError::UnusableModel { name: String::new(), why: other.to_string() },
+            other => AgentError::Other { message: other.to_string() },
         }
     }
 }

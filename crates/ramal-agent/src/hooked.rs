@@ -10,7 +10,12 @@ use crate::hooks::{Answering, Hook};
 
 impl AgentSession {
     /// What one hook answers; none if it failed or did not come back, which is told.
-    pub(crate) async fn ask<T>(&self, hook: &dyn Hook, event: &'static str, answering: Answering<'_, T>) -> Option<T> {
+    pub(crate) async fn ask<T>(
+        &self,
+        hook: &dyn Hook,
+        event: &'static str,
+        answering: Answering<'_, T>,
+    ) -> Option<T> {
         let limit = self.config().hook_limit;
         let error = match tokio::time::timeout(limit, answering).await {
             Ok(Ok(answer)) => return Some(answer),

@@ -55,7 +55,11 @@ impl AgentSession {
     /// # Errors
     /// If there is no such entry, no model for a summary that is wanted, the summariser failed, or
     /// another navigation runs. The leaf is where it was.
-    pub async fn navigate_tree(&self, target: &str, options: NavigateOptions) -> Result<Navigated, AgentError> {
+    pub async fn navigate_tree(
+        &self,
+        target: &str,
+        options: NavigateOptions,
+    ) -> Result<Navigated, AgentError> {
         let stage = self.shared.stage.take_over(Operation::Navigation).await?;
         self.navigate_on(&stage, target, options).await
     }
@@ -75,15 +79,18 @@ impl AgentSession {
         }
         let (preparation, path) = {
             let manager = self.manager();
-            if manager.get_entry(target).is_none_or(|entry| entry.irregular() == Some(ramal_session::Irregular::NoId)) {
+            if manager
+                .get_entry(target)
+                .is_none_or(|entry| entry.irregular() == Some(ramal_session::Irregular::NoId))
+            {
                 return Err(ramal_session::NoSuchEntry { id: target.into() }.into());
             }
             let path = summary::abandoned_path(&manager, old_leaf.as_deref(), target)?;
             let preparation = TreePreparation {
                 target_id: target.to_owned(),
                 old_leaf_id: old_leaf.as_deref().map(str::to_owned),
-                common_ancestor_id: path.common_ancestor.clone(),
-                entries_to_summarize: summary::entries(&manager, &path)?,
+                common_ancestor_id: path.common_ancestor.as_deref().map(str::to_owned),
+                entries_to_summarize: path.entries_json(&manager)?,
                 user_wants_summary: options.summarize,
                 custom_instructions: options.custom_instructions.clone(),
                 replace_instructions: options.replace_instructions,
@@ -109,7 +116,7 @@ impl AgentSession {
             Some(SuppliedSummary { summary, details }) => {
                 (!summary.trim().is_empty()).then_some(Made { summary, details, from_extension: true })
             }
-            None => match self.summarize(stage, &path, &options_for_summary).await {
+            None => match self.summarize(stage, &path, options_for_summary).await {
                 Ok(made) => made,
                 Err(SummaryFailed::Aborted) => return Ok(Navigated::aborted()),
                 Err(SummaryFailed::Error(error)) => return Err(error),
@@ -120,6 +127,7 @@ impl AgentSession {
         }
         let label = said.label.or(options.label).filter(|label| !label.trim().is_empty());
         let moved = self.go(target, made.as_ref(), label.as_deref())?;
+        self.forget_count();
         self.announce(&moved, old_leaf.as_deref(), made.as_ref()).await?;
         Ok(moved)
     }
@@ -156,17 +164,20 @@ impl AgentSession {
         &self,
         stage: &OnStage,
         path: &summary::AbandonedPath,
-        options: &SummaryOptions<'_>,
+        options: SummaryOptions<'_>,
     ) -> Result<Option<Made>, SummaryFailed> {
         if !path.has_conversation {
             return Ok(None);
         }
         let endpoint = self.endpoint()?;
-        let request = summary::summary_request(&self.manager(), path, &endpoint, options).map_err(AgentError::from)?;
+        let request =
+            summary::summary_request(&self.manager(), path, &endpoint, options).map_err(AgentError::from)?;
         let Some(request) = request else { return Ok(None) };
         let model = &*self.config().model;
         match summary::summarize(model, &endpoint, request, stage.abort.clone()).await {
-            Ok(made) => Ok(Some(Made { summary: made.summary, details: Some(made.details), from_extension: false })),
+            Ok(made) => {
+                Ok(Some(Made { summary: made.summary, details: Some(made.details), from_extension: false }))
+            }
             Err(SummaryError::Aborted) => Err(SummaryFailed::Aborted),
             Err(SummaryError::Empty) => Err(AgentError::EmptySummary.into()),
             Err(SummaryError::Model(error)) => Err(AgentError::from(error).into()),
@@ -177,7 +188,8 @@ impl AgentSession {
     fn go(&self, target: &str, made: Option<&Made>, label: Option<&str>) -> Result<Navigated, AgentError> {
         let mut manager = self.manager();
         let old_leaf = manager.get_leaf_id()?;
-        let entry = manager.get_entry(target).ok_or_else(|| ramal_session::NoSuchEntry { id: target.into() })?;
+        let entry =
+            manager.get_entry(target).ok_or_else(|| ramal_session::NoSuchEntry { id: target.into() })?;
         let goes_before = entry.kind() == Kind::CustomMessage
             || (entry.kind() == Kind::Message && entry.role() == Role::User);
         let editor_text = goes_before.then(|| entry.read()).transpose()?.map(|entry| entry.text());
@@ -206,7 +218,11 @@ impl AgentSession {
         };
         let summary_id = moved?;
         if let Some(id) = &summary_id {
-            result.summary_entry = manager.get_entry(id).map(|entry| entry.read()).transpose()?.map(|entry| entry.json().to_owned());
+            result.summary_entry = manager
+                .get_entry(id)
+                .map(|entry| entry.read())
+                .transpose()?
+                .map(|entry| entry.json().to_owned());
         }
         if let Some(label) = label {
             let labelled = summary_id.as_deref().unwrap_or(target).to_owned();
@@ -225,7 +241,12 @@ impl AgentSession {
     }
 
     /// Tells hooks and listeners that the leaf was moved.
-    async fn announce(&self, moved: &Navigated, old_leaf: Option<&str>, made: Option<&Made>) -> Result<(), AgentError> {
+    async fn announce(
+        &self,
+        moved: &Navigated,
+        old_leaf: Option<&str>,
+        made: Option<&Made>,
+    ) -> Result<(), AgentError> {
         let new_leaf_id = self.leaf_id()?.as_deref().map(str::to_owned);
         let event = TreeMoved {
             new_leaf_id: new_leaf_id.clone(),

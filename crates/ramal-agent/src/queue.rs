@@ -22,7 +22,8 @@ impl Prompt {
     /// The message of the log.
     pub(crate) fn to_message(&self, now: i64) -> String {
         let text = format!("{{\"type\":\"text\",\"text\":{}}}", quote(&self.text));
-        let blocks: Vec<&str> = std::iter::once(&*text).chain(self.images.iter().map(|image| &**image)).collect();
+        let blocks: Vec<&str> =
+            std::iter::once(&*text).chain(self.images.iter().map(|image| &**image)).collect();
         format!("{{\"role\":\"user\",\"content\":[{}],\"timestamp\":{now}}}", blocks.join(","))
     }
 }

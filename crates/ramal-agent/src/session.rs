@@ -72,6 +72,8 @@ pub(crate) struct Shared {
     pub(crate) stage: Stage,
     pub(crate) queue: Mutex<Queue>,
     listeners: Mutex<Vec<UnboundedSender<Arc<AgentEvent>>>>,
+    /// The last answer whose count of tokens holds for the context as it is.
+    counted: Mutex<Option<EntryId>>,
 }
 
 /// The model that answers next, and how much it thinks.
@@ -93,6 +95,7 @@ impl AgentSession {
                 stage: Stage::default(),
                 queue: Mutex::default(),
                 listeners: Mutex::default(),
+                counted: Mutex::default(),
             }),
         }
     }
@@ -167,7 +170,10 @@ impl AgentSession {
             .any(|entry| entry.kind() == ramal_session::Kind::ThinkingLevelChange);
         let thinking = context.thinking_level.parse().ok().filter(|_| says_level);
         Ok(ModelChoice {
-            model: context.model("default").map(str::to_owned).or_else(|| self.config().default_model.clone()),
+            model: context
+                .model("default")
+                .map(str::to_owned)
+                .or_else(|| self.config().default_model.clone()),
             thinking: thinking.unwrap_or(self.config().default_thinking),
         })
     }
@@ -185,6 +191,7 @@ impl AgentSession {
     pub fn set_model(&self, name: &str) -> Result<EntryId, AgentError> {
         let endpoint = (self.config().find_model)(name)
             .map_err(|why| AgentError::UnusableModel { name: name.into(), why })?;
+        self.forget_count();
         Ok(self.manager().append_model_change(&endpoint.provider, &endpoint.model, None)?)
     }
 
@@ -226,6 +233,20 @@ impl AgentSession {
     /// If the log cannot be read.
     pub fn get_session_stats(&self) -> Result<SessionStats, AgentError> {
         Ok(self.manager().get_session_stats()?)
+    }
+
+    /// An answer came whose provider counted the context.
+    pub(crate) fn note_count(&self, answer: EntryId) {
+        *self.shared.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+    }
+
+    /// The context is another one than what was counted.
+    pub(crate) fn forget_count(&self) {
+        *self.shared.counted.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    pub(crate) fn counted_answer(&self) -> Option<EntryId> {
+        self.shared.counted.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The leaf's id.

@@ -52,7 +52,8 @@ pub fn context_files(cwd: &Path, user_folder: Option<&Path>) -> ContextFiles {
                     }
                     break;
                 }
-                Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
                 Err(error) => found.problems.push((path, error)),
             }
         }

@@ -140,7 +140,8 @@ impl Work<'_> {
         let Some((answer, message)) = self.answer().await? else { return Ok(true) };
         let calls = calls(&message);
         let mut tool_results = Vec::new();
-        let wants_tools = answer.stop == StopReason::ToolUse || (answer.stop == StopReason::Stop && !calls.is_empty());
+        let wants_tools =
+            answer.stop == StopReason::ToolUse || (answer.stop == StopReason::Stop && !calls.is_empty());
         if wants_tools && !self.abort.is_cancelled() {
             for (number, call) in calls.iter().enumerate() {
                 let result = if self.abort.is_cancelled() {
@@ -183,9 +184,15 @@ impl Work<'_> {
             if has_said_something || (wait.is_none() && !overflows) {
                 self.append(message.clone())?;
             } else {
-                self.session.emit(AgentEvent::MessageEnd { message: message.clone(), entry_id: String::new() });
+                self.session
+                    .emit(AgentEvent::MessageEnd { message: message.clone(), entry_id: String::new() });
             }
             let Some(error) = error else {
+                if let Some(id) = &self.tip
+                    && outcome.answer.usage.total() > 0
+                {
+                    self.session.note_count(id.clone());
+                }
                 if attempt > 0 {
                     self.session.emit(AgentEvent::AutoRetryEnd { success: true, attempt, final_error: None });
                 }
@@ -259,7 +266,8 @@ impl Work<'_> {
         };
         for hook in self.session.hooks() {
             let answering = hook.context(&messages);
-            if let Some(Some(others)) = self.session.ask_until(self.abort, &*hook, "context", answering).await {
+            if let Some(Some(others)) = self.session.ask_until(self.abort, &*hook, "context", answering).await
+            {
                 messages = others;
             }
         }
@@ -322,10 +330,7 @@ impl Work<'_> {
                 tool_call_id: call.id.clone(),
                 tool_name: call.name.clone(),
                 args: call.arguments.clone(),
-                partial_result: format!(
-                    "{{\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}",
-                    quote(&text)
-                ),
+                partial_result: format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}", quote(&text)),
             });
         };
         tool.run(Call {
@@ -412,4 +417,3 @@ fn calls(message: &str) -> Vec<ToolUse> {
         })
         .collect()
 }
-
