@@ -6,6 +6,8 @@
 
 mod events;
 pub mod hooks;
+pub mod permission;
+pub mod shell;
 pub mod tools;
 
 pub use events::{AgentEvent, CompactionReason};
