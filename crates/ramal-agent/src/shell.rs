@@ -130,7 +130,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_stored_of_a_command() {
         let folder = tempfile::tempdir().unwrap();
-        let run = async |text: &str, cwd: &Path, abort: bool| {
+        let stored = async |text: &str, cwd: &Path, abort: bool| {
             let token = CancellationToken::new();
             if abort {
                 let token = token.clone();
@@ -141,20 +141,20 @@ mod tests {
             }
             let (overflow, timeout) = (Some(folder.path()), None);
             let with = Surroundings { cwd, overflow, abort: token, timeout, update: &|_| {} };
-            super::run(&ShellCommand::parse(text).unwrap(), &with, || 7).await
+            run(&ShellCommand::parse(text).unwrap(), &with, || 7).await
         };
         let here = folder.path();
         assert_eq!(
-            run("!printf 'a\\nb\\n'; exit 3", here, false).await,
+            stored("!printf 'a\\nb\\n'; exit 3", here, false).await,
             r#"{"role":"bashExecution","command":"printf 'a\\nb\\n'; exit 3","output":"a\nb","exitCode":3,"cancelled":false,"truncated":false,"timestamp":7}"#
         );
-        let aborted = run("!!echo x; sleep 100", here, true).await;
+        let aborted = stored("!!echo x; sleep 100", here, true).await;
         assert!(aborted.contains(r#""output":"x","cancelled":true"#), "{aborted}");
         assert!(aborted.ends_with(r#""excludeFromContext":true}"#), "{aborted}");
-        let long = run("!seq 5000", here, false).await;
+        let long = stored("!seq 5000", here, false).await;
         let path = ramal_session::json::get_str(long.as_bytes(), "fullOutputPath").unwrap().into_owned();
         assert_eq!(std::fs::read_to_string(path).unwrap().lines().count(), 5000);
-        let lost = run("!ls", &here.join("none"), false).await;
+        let lost = stored("!ls", &here.join("none"), false).await;
         assert!(lost.contains(r#""exitCode":127"#) && lost.contains("is not there"), "{lost}");
     }
 }

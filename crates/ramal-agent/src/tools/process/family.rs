@@ -7,6 +7,10 @@
 #[cfg(unix)]
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
+/// How often it is looked for what is left, when there is no time to wait.
+#[cfg(unix)]
+const ROUNDS: usize = 5;
+
 /// A command and what it started. Killed when it is dropped, unless it was let go.
 pub(super) struct Family {
     #[cfg(unix)]
@@ -69,8 +73,16 @@ impl Family {
 #[cfg(unix)]
 impl Drop for Family {
     fn drop(&mut self) {
-        if self.leader.is_some() {
-            self.kill(&self.members());
+        if self.leader.is_none() {
+            return;
+        }
+        // Again for what was started while it was looked for.
+        for _ in 0..ROUNDS {
+            let members = self.members();
+            self.kill(&members);
+            if members.is_empty() {
+                break;
+            }
         }
     }
 }

@@ -159,7 +159,7 @@ async fn edits_are_made_all_or_none() {
         json!({"path": "a", "edits": [
             {"oldText": "one\ntwo", "newText": "1\n2"}, {"oldText": second, "newText": "3"}]})
     };
-    for (second, says) in [("four", "edits[1]"), ("two\nthree", "overlap"), ("", "empty"), ("e", "2 places")]
+    for (second, says) in [("four", "edits[1]"), ("two\nthree", "overlap"), ("", "empty"), ("e", "3 places")]
     {
         let result = place.run("edit", edits(second)).await;
         assert!(failed(&result).contains(says) && text(&result).contains("a was not changed"), "{result:?}");

@@ -7,7 +7,8 @@ use super::*;
 
 mod files;
 mod search;
-#[cfg(unix)]
+// What leaves its process group is found only where the system shows its processes.
+#[cfg(target_os = "linux")]
 mod shell;
 
 /// A scratch folder with a working directory in it.
