@@ -23,6 +23,8 @@ mod turn;
 
 pub mod compact;
 pub mod hooks;
+pub mod permission;
+pub mod shell;
 pub mod summary;
 pub mod tools;
 

@@ -3,10 +3,76 @@
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use ramal_model::ToolSpec;
 use ramal_session::json::quote;
 use tokio_util::sync::CancellationToken;
+
+mod arguments;
+mod bash;
+mod cut;
+mod edit;
+mod edits;
+mod find;
+mod globs;
+mod grep;
+mod ls;
+pub mod paths;
+pub(crate) mod process;
+mod read;
+mod replace;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use bash::Bash;
+pub use cut::{MAX_BYTES, MAX_LINES};
+pub use edit::Edit;
+pub use find::Find;
+pub use grep::Grep;
+pub use ls::Ls;
+pub use read::Read;
+pub use write::Write;
+
+/// All tools, in an order that stays the same.
+pub fn all() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(Read),
+        Arc::new(Bash::default()),
+        Arc::new(Edit),
+        Arc::new(Write),
+        Arc::new(Grep),
+        Arc::new(Find),
+        Arc::new(Ls),
+    ]
+}
+
+/// The tools of these names, each once, in the order of [`all`], so that the same choice makes the
+/// same request however it was written down.
+///
+/// # Errors
+/// If there is no tool of a name.
+pub fn named<S: AsRef<str>>(names: &[S]) -> Result<Vec<Arc<dyn Tool>>, UnknownTool> {
+    let all = all();
+    let known: Vec<String> = all.iter().map(|tool| tool.spec().name).collect();
+    if let Some(name) = names.iter().map(AsRef::as_ref).find(|name| !known.iter().any(|known| known == name))
+    {
+        return Err(UnknownTool { name: name.to_owned(), known: known.join(", ") });
+    }
+    let wanted = |tool: &Arc<dyn Tool>| names.iter().any(|name| name.as_ref() == tool.spec().name);
+    Ok(all.into_iter().filter(wanted).collect())
+}
+
+/// There is no tool of this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no tool `{name}`; the tools are {known}")]
+pub struct UnknownTool {
+    /// The name that was asked for.
+    pub name: String,
+    /// The names that there are.
+    pub known: String,
+}
 
 /// A tool.
 pub trait Tool: Send + Sync {
@@ -37,12 +103,59 @@ pub struct Call<'a> {
     pub arguments: &'a str,
     /// The directory that relative paths begin at.
     pub cwd: &'a std::path::Path,
-    /// Where an output that is too long for the model is kept whole; none in a session without a file.
+    /// The folder in which an output that is too long for the model is kept whole, made when it is
+    /// needed; none in a session without a file.
     pub overflow: Option<&'a std::path::Path>,
     /// Cancelled when the user aborts.
     pub abort: CancellationToken,
     /// Takes the output so far, as text, while the tool still runs.
     pub update: &'a (dyn Fn(String) + Send + Sync),
+}
+
+/// What a call brings, for work that is done off the runtime's threads.
+struct Job {
+    arguments: arguments::Arguments,
+    cwd: PathBuf,
+    overflow: Option<PathBuf>,
+    abort: CancellationToken,
+}
+
+/// Does the work of a call where it may block. The work looks at `abort` itself, so that what it
+/// writes is written whole or not at all.
+async fn blocking(
+    call: Call<'_>,
+    work: impl FnOnce(&Job) -> Result<ToolResult, String> + Send + 'static,
+) -> ToolResult {
+    let arguments = match arguments::Arguments::parse(call.arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return ToolResult::error(error),
+    };
+    let (cwd, overflow) = (call.cwd.to_owned(), call.overflow.map(PathBuf::from));
+    let job = Job { arguments, cwd, overflow, abort: call.abort };
+    match tokio::task::spawn_blocking(move || work(&job)).await {
+        Ok(Ok(result)) => result,
+        Ok(Err(error)) => ToolResult::error(error),
+        Err(_) => ToolResult::error("The tool broke off by a fault of its own."),
+    }
+}
+
+/// What a tool says that was aborted.
+const ABORTED: &str = "Aborted by the user.";
+
+/// The one file or folder that a call reads: its argument `path`, or else the directory itself.
+fn reads(arguments: &str, cwd: &std::path::Path) -> Vec<Access> {
+    let Ok(arguments) = arguments::Arguments::parse(arguments) else { return Vec::new() };
+    let path = arguments.path().unwrap_or_default();
+    vec![Access::Read(paths::real(&paths::resolve(path.unwrap_or("."), cwd)))]
+}
+
+/// The one file that a call writes: its argument `path`.
+fn writes(arguments: &str, cwd: &std::path::Path) -> Vec<Access> {
+    let arguments = arguments::Arguments::parse(arguments);
+    let Some(path) = arguments.as_ref().ok().and_then(|arguments| arguments.path().ok().flatten()) else {
+        return Vec::new();
+    };
+    vec![Access::Write(paths::real(&paths::resolve(path, cwd)))]
 }
 
 /// A part of a result.
