@@ -117,6 +117,8 @@ pub(crate) fn endpoint(context_window: u64) -> Endpoint {
 pub(crate) enum Say {
     Text(&'static str),
     Fail(ModelError),
+    /// The user aborts while the last of it comes.
+    TextAndAbort(&'static str, CancellationToken),
     /// It never answers.
     Nothing,
 }
@@ -162,8 +164,11 @@ impl Source for Say {
     ) -> Poll<Result<bool, ModelError>> {
         answer.usage = Usage { input: 10, output: 1, ..Usage::default() };
         match self {
-            Say::Text(text) => {
+            Say::Text(text) | Say::TextAndAbort(text, _) => {
                 answer.blocks.push(Block::Text { text: (*text).to_owned(), signature: None });
+                if let Say::TextAndAbort(_, abort) = self {
+                    abort.cancel();
+                }
                 Poll::Ready(Ok(false))
             }
             Say::Fail(error) => Poll::Ready(Err(error.clone())),

@@ -263,9 +263,9 @@ fn can_be_named(entry: EntryRef<'_>) -> bool {
 /// The first of the records and settings that stand just before an entry, or the entry.
 fn with_records_before(entry: EntryRef<'_>) -> EntryRef<'_> {
     let mut first = entry;
-    while let Some(parent) = first.parent().filter(|parent| {
-        !parent.kind().is_conversation() && parent.kind() != Kind::ResetBoundary && can_be_named(*parent)
-    }) {
+    while let Some(parent) =
+        first.parent().filter(|parent| !parent.kind().is_conversation() && can_be_named(*parent))
+    {
         first = parent;
     }
     first

@@ -118,9 +118,11 @@ fn only_conversation_is_told() {
     session.append_context_edit(&ids[10], Some("\"changed\"")).unwrap();
     let text = request_text(&session, &ids[1], 0, SummaryOptions::default());
     assert!(!text.contains("u2..") && !text.contains("x10") && text.contains("changed"), "{text}");
-    draw(&mut session, "B u");
+    let boundary = draw(&mut session, "B n");
+    assert!(picture(&session, Some(&boundary[1]), &ids[1]).ends_with("reset_boundary session_info"));
+    draw(&mut session, "u");
     let text = request_text(&session, &ids[1], 0, SummaryOptions::default());
-    assert!(!text.contains("c11") && text.contains("[User]\nu17"), "{text}");
+    assert!(!text.contains("c11") && text.contains("[User]\nu18"), "{text}");
 }
 
 #[test]
@@ -177,6 +179,8 @@ fn the_budget_is_filled_from_the_end() {
     let (session, ids) = drawn("u a c s60 u40 a40");
     let text = request_text(&session, &ids[0], 200, options);
     assert!(text.contains("[Summary of a branch that was left]\ns3") && !text.contains("c2"), "{text}");
+    let shown = text.split("\n\n").find(|part| part.starts_with("[Summary")).unwrap().len();
+    assert!((100..200).contains(&shown), "{shown} bytes: a quarter of what is reserved and what was left");
     // One message that alone is too long is shown as far as it goes.
     let (session, ids) = drawn("u a u4000");
     let text = request_text(&session, &ids[0], 200, options);
@@ -248,4 +252,16 @@ async fn a_summary_ends_with_its_files() {
     assert!(matches!(ask().await, Err(SummaryError::Model(ModelError::ContextTooLong { .. }))));
     let (aborted, ()) = tokio::join!(ask(), async { abort.cancel() });
     assert_eq!(aborted, Err(SummaryError::Aborted));
+}
+
+#[tokio::test]
+async fn an_abort_with_the_last_words_is_an_abort() {
+    let (session, ids) = drawn("u a u a");
+    let old = session.get_leaf_id().unwrap();
+    let path = abandoned_path(&session, old.as_deref(), &ids[1]).unwrap();
+    let request = summary_request(&session, &path, &endpoint(0), SummaryOptions::default()).unwrap().unwrap();
+    let abort = CancellationToken::new();
+    let model = Scripted::new([Say::TextAndAbort("learned", abort.clone())]);
+    let made = summarize(&model, &endpoint(0), request, abort).await;
+    assert_eq!(made, Err(SummaryError::Aborted));
 }
