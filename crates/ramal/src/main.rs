@@ -9,6 +9,7 @@ mod progress;
 mod remembered;
 mod resolve;
 mod rpc;
+mod settings;
 mod signals;
 #[allow(dead_code, reason = "one room of helpers for all commands; not each is used in every build")]
 mod view;
