@@ -49,7 +49,7 @@ fn wrong_settings_are_named_with_their_line_and_the_default_holds() {
         "user.toml:3 `autoTitle` must be true or false",
         "user.toml:4 there is no setting `modle`",
         "user.toml:6 `retry.maxRetries` must be a number",
-        "user.toml:7 there is no setting `retry.what.a.b`",
+        "user.toml:7 there is no setting `retry.what.a`",
         "project.toml:2 ",
     ]
     .iter()
