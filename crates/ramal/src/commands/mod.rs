@@ -100,6 +100,10 @@ pub(crate) fn in_a_line(
 fn print_text(out: &mut dyn Write, text: &str) -> io::Result<()> {
     let keep_tabs = !io::stdout().is_terminal();
     for line in text.lines() {
+        if line.is_empty() {
+            writeln!(out)?;
+            continue;
+        }
         if keep_tabs && line.contains('\t') {
             let parts: Vec<_> = line.split('\t').flat_map(clean_part).collect();
             writeln!(out, "{}", parts.join("\t"))?;

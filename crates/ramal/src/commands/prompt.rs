@@ -79,12 +79,21 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
     let text = said(args.print.as_ref().and_then(Option::as_deref))?;
     let mut manager = open(args, globals)?;
     let cwd = work::directory(&manager)?;
+    if io::stderr().is_terminal() && is_elsewhere(&cwd) {
+        failure::note(&format!("The session works in {}", cwd.display()));
+    }
     if let Some(name) = args.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
         manager.set_session_name(name, NameSource::User)?;
     }
     let (settings, problems) = settings::load(&cwd);
     settings::warn(&problems);
     say(manager, &cwd, &text, args.mode.unwrap_or_default(), &args.work, &settings, out)
+}
+
+/// Whether this is another directory than the one where the user is.
+fn is_elsewhere(cwd: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    resolve::cwd().is_ok_and(|here| real(&here) != real(cwd))
 }
 
 /// The session in which it is said.
