@@ -4,10 +4,36 @@
 //! [`AgentSession`] is a cheap handle; one task at a time owns a turn, nobody owns the log. The
 //! crate knows no terminal and no JavaScript.
 
+mod ask;
+mod branch;
+mod compacting;
+mod error;
 mod events;
+mod hooked;
+mod navigate;
+mod operation;
+mod queue;
+mod session;
+mod system_prompt;
+#[cfg(test)]
+mod testing;
+mod tokens;
+mod transcript;
+mod turn;
+
+pub mod compact;
 pub mod hooks;
 pub mod permission;
 pub mod shell;
+pub mod summary;
 pub mod tools;
 
+pub use branch::Branched;
+pub use compacting::Compacted;
+pub use error::AgentError;
 pub use events::{AgentEvent, CompactionReason};
+pub use navigate::{NavigateOptions, Navigated};
+pub use operation::Operation;
+pub use queue::{Prompt, QueueMode};
+pub use session::{AgentConfig, AgentSession, FindModel, ModelChoice, Permit};
+pub use system_prompt::{ContextFile, ContextFiles, context_files, system_prompt};

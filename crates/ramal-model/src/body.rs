@@ -63,6 +63,8 @@ enum Form {
 /// The bytes of a streamed answer.
 pub(crate) struct Body {
     chunks: Chunks,
+    /// What is waited for now, and what will be once something came.
+    limit: Duration,
     stall: Duration,
     stalled: Pin<Box<Sleep>>,
     form: Form,
@@ -70,15 +72,17 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// Watches over `chunks`: nothing may stall for longer than `stall`.
+    /// Watches over `chunks`: nothing may stall for longer than `stall`, nor may the beginning take
+    /// longer than `first`.
     pub(crate) fn new<B: AsRef<[u8]>>(
         chunks: impl Stream<Item = Result<B, reqwest::Error>> + Send + 'static,
+        first: Duration,
         stall: Duration,
         progress: Progress,
     ) -> Body {
         use futures_util::StreamExt;
         let chunks = Box::pin(chunks.map(|chunk| chunk.map(|bytes| bytes.as_ref().to_vec())));
-        Body { chunks, stall, stalled: Box::pin(sleep(stall)), form: Form::Unknown, progress }
+        Body { chunks, limit: first, stall, stalled: Box::pin(sleep(first)), form: Form::Unknown, progress }
     }
 
     fn end(&mut self) -> Option<Result<Vec<u8>, BodyError>> {
@@ -107,7 +111,7 @@ impl Stream for Body {
                 ready!(self.stalled.as_mut().poll(cx));
                 let error = match std::mem::replace(&mut self.form, Form::Over) {
                     Form::Document(bytes) => not_events(&bytes),
-                    _ => BodyError::Stalled(self.stall),
+                    _ => BodyError::Stalled(self.limit),
                 };
                 return Poll::Ready(Some(Err(error)));
             };
@@ -119,6 +123,7 @@ impl Stream for Body {
                 }
                 Some(Ok(bytes)) => bytes,
             };
+            self.limit = self.stall;
             if let Some(deadline) = Instant::now().checked_add(self.stall) {
                 self.stalled.as_mut().reset(deadline);
             }

@@ -153,7 +153,7 @@ impl LanguageModel for Client {
                 let source = HttpSource {
                     state: State::Asking(Box::pin(asked)),
                     reader: wire.reader(endpoint),
-                    read: self.timeouts.read,
+                    timeouts: self.timeouts,
                     endpoint: endpoint.clone(),
                     progress: Progress::default(),
                     has_events: false,
@@ -217,8 +217,20 @@ async fn ask(
     }
     let wait = asked_wait(header, ramal_session::time::now());
     let wait = wait.map(|wait| wait.as_secs_f64().to_string());
-    let body = error_body(response).await;
+    let body = without_secrets(error_body(response).await, &endpoint);
     Err(wire.error(&endpoint, status, wait.as_deref(), &body))
+}
+
+/// A foreign text without the keys that were sent: some servers repeat what they do not like.
+fn without_secrets(mut text: String, endpoint: &Endpoint) -> String {
+    let more = endpoint.headers.iter().map(|(_, value)| value);
+    for secret in endpoint.key.iter().chain(more) {
+        let secret = secret.reveal().trim();
+        if secret.len() >= 8 && text.contains(secret) {
+            text = text.replace(secret, "…");
+        }
+    }
+    text
 }
 
 /// The beginning of an error's body, or what came of it.
@@ -252,7 +264,7 @@ struct HttpSource {
     state: State,
     reader: Box<dyn Reader>,
     endpoint: Endpoint,
-    read: Duration,
+    timeouts: Timeouts,
     progress: Progress,
     has_events: bool,
 }
@@ -267,7 +279,12 @@ impl Source for HttpSource {
         match &mut self.state {
             State::Asking(asked) => {
                 let response = ready!(asked.as_mut().poll(cx))?;
-                let body = Body::new(response.bytes_stream(), self.read, self.progress.clone());
+                let body = Body::new(
+                    response.bytes_stream(),
+                    self.timeouts.first,
+                    self.timeouts.read,
+                    self.progress.clone(),
+                );
                 self.state = State::Reading(Box::pin(EventStream::new(body)));
                 Poll::Ready(Ok(true))
             }

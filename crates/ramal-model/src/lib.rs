@@ -11,16 +11,22 @@ mod answer;
 mod body;
 mod client;
 mod error;
+mod models;
+mod replay;
 mod request;
 mod retry;
 mod stream;
 mod wait;
 
+pub mod catalog;
 pub mod wire;
 
 pub use answer::{Answer, Block, Event, StopReason, Usage};
+pub use catalog::Catalog;
 pub use client::{Client, LanguageModel, Timeouts};
 pub use error::{ModelError, Passing};
+pub use models::Models;
+pub use replay::Replay;
 pub use request::{Api, Cost, Endpoint, Request, Secret, ThinkingLevel, ToolSpec};
 pub use retry::RetryPolicy;
 pub use stream::{AnswerStream, Outcome, Source};

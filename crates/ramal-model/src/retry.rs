@@ -46,13 +46,17 @@ impl RetryPolicy {
         }
         let random = if random.is_finite() { random.clamp(0.0, 1.0) } else { 0.5 };
         let growing = self.base_delay.saturating_mul(1u32.checked_shl(retries).unwrap_or(u32::MAX));
-        let spread = growing.min(self.max_delay).mul_f64(0.75 + random / 2.0).min(self.max_delay);
+        let spread = times(growing.min(self.max_delay), 0.75 + random / 2.0).min(self.max_delay);
         Some(match asked {
             // A little later than asked, so that not everybody comes back at the same moment.
-            Some(asked) => asked.max(spread.min(asked + asked.mul_f64(random / 10.0))),
+            Some(asked) => asked.max(spread.min(times(asked, 1.0 + random / 10.0))),
             None => spread,
         })
     }
+}
+
+fn times(wait: Duration, factor: f64) -> Duration {
+    Duration::try_from_secs_f64(wait.as_secs_f64() * factor).unwrap_or(Duration::MAX)
 }
 
 #[cfg(test)]

@@ -138,15 +138,23 @@ impl AnswerStream {
     }
 
     /// Ends an answer that is not complete. A call whose arguments had not begun would read as a
-    /// call without arguments, so it goes.
+    /// call without arguments, so it goes; half a signature would make every further request fail.
     fn end(&mut self) {
         self.source = None;
         let complete = &self.complete;
         let mut number = 0;
-        self.answer.blocks.retain(|block| {
+        self.answer.blocks.retain_mut(|block| {
             let is_complete = complete.contains(&number);
             number += 1;
-            is_complete || !matches!(block, Block::ToolCall { arguments, .. } if arguments.trim().is_empty())
+            match block {
+                _ if is_complete => true,
+                Block::ToolCall { arguments, .. } => !arguments.trim().is_empty(),
+                Block::Thinking { signature, redacted: false, .. } => {
+                    *signature = None;
+                    true
+                }
+                _ => true,
+            }
         });
     }
 }

@@ -1,10 +1,11 @@
 //! New sessions made of old ones: a branch, the whole path, the whole file (contract, section 7 and
 //! section 14, "Copies").
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::entry::id::IdKey;
 use crate::entry::{EntryId, Header, Kind, time};
 use crate::error::{CopyError, NoSuchEntry, OpenError};
 use crate::json::{self, ObjectEdit, quote};
@@ -130,7 +131,7 @@ impl SessionManager {
 
     fn copy_path(&mut self, leaf: Option<u32>) -> Result<Option<PathBuf>, CopyError> {
         let header = self.copied_header();
-        let plan = PathCopy::new(self, leaf);
+        let plan = PathCopy::new(self, leaf).map_err(|source| self.read_error(leaf.unwrap_or(0), source))?;
         let session_dir = self.get_session_dir().map(PathBuf::from);
         let mut copy = match self.is_persisted() {
             false => {
@@ -164,12 +165,19 @@ impl SessionManager {
 /// What a copy of a path holds.
 struct PathCopy {
     kept: Vec<u32>,
+    /// Where each kept entry stands in `kept`; looked at only where entries share ids.
+    places: HashMap<u32, usize>,
+    /// The first kept entry with each id, likewise.
+    firsts: HashMap<IdKey, usize>,
     /// Left-out entries that something on the path may refer to, and what it refers to instead.
     moved: HashMap<u32, u32>,
+    /// Ids for entries that cannot keep theirs: another one in the copy has it, and a reference would
+    /// mean the wrong one.
+    fresh: HashMap<u32, EntryId>,
 }
 
 impl PathCopy {
-    fn new(session: &SessionManager, leaf: Option<u32>) -> PathCopy {
+    fn new(session: &SessionManager, leaf: Option<u32>) -> io::Result<PathCopy> {
         let path = leaf.map(|leaf| session.tree.path(leaf)).unwrap_or_default();
         let is_label = |number: &u32| session.tree.node(*number).kind == Kind::Label;
         let mut moved = HashMap::new();
@@ -183,7 +191,76 @@ impl PathCopy {
                 next = Some(*number);
             }
         }
-        PathCopy { kept: path.into_iter().filter(|number| !is_label(number)).collect(), moved }
+        let kept = path.into_iter().filter(|number| !is_label(number)).collect();
+        let (places, firsts, fresh) = Default::default();
+        let mut copy = PathCopy { kept, places, firsts, moved, fresh };
+        if session.tree.shared_ids() > 0 {
+            copy.tell_apart(session)?;
+        }
+        Ok(copy)
+    }
+
+    /// In a copy fewer entries stand in another order. Where ids are shared, a reference may come to
+    /// mean another entry: then those that have an id second get one of their own.
+    fn tell_apart(&mut self, session: &SessionManager) -> io::Result<()> {
+        let key = |number: u32| session.tree.node(number).id;
+        for (place, &number) in self.kept.iter().enumerate() {
+            self.places.insert(number, place);
+            self.firsts.entry(key(number)).or_insert(place);
+        }
+        if self.firsts.len() == self.kept.len() {
+            return Ok(());
+        }
+        let mut above = Above::default();
+        let mut is_clear = true;
+        for (place, &number) in self.kept.iter().enumerate() {
+            if let Some(before) = place.checked_sub(1) {
+                let parent = key(self.kept[before]);
+                is_clear &= parent != key(number) && above.find(parent) == Some(before);
+            }
+            if let Some(member) = refers_by(session.tree.node(number).kind) {
+                let stated = json::get_str(&session.line(number)?, member).map(|id| id.into_owned());
+                let stated = stated.unwrap_or_default();
+                let meant = self.meant(session, number, &stated);
+                let found = IdKey::of(stated.as_bytes())
+                    .and_then(|key| above.find(key).or_else(|| self.firsts.get(&key).copied()));
+                is_clear &= match meant {
+                    Some(meant) => self.places.get(&meant).copied() == found,
+                    // If another one is found, it will name itself instead, which must be clear, too.
+                    None => found.is_none() || above.find(key(number)).is_none(),
+                };
+            }
+            above.add(key(number), place, session.tree.node(number).kind);
+        }
+        let labelled = |number: &u32| session.tree.label(*number).is_some();
+        is_clear &= self
+            .kept
+            .iter()
+            .enumerate()
+            .all(|(place, number)| !labelled(number) || above.find(key(*number)) == Some(place));
+        if !is_clear {
+            for (place, &number) in self.kept.iter().enumerate() {
+                if self.firsts.get(&key(number)) != Some(&place) {
+                    self.fresh.insert(number, session.new_entry_id().into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The kept entry that an id in the entry `number` means; none if it is not on the path.
+    fn meant(&self, session: &SessionManager, number: u32, id: &str) -> Option<u32> {
+        let target = session.tree.find_seen_from(id, number)?;
+        let target = self.moved.get(&target).copied().unwrap_or(target);
+        self.places.contains_key(&target).then_some(target)
+    }
+
+    /// The id of an entry in the copy.
+    fn id_in_copy(&self, session: &SessionManager, number: u32) -> io::Result<EntryId> {
+        match self.fresh.get(&number) {
+            Some(id) => Ok(id.clone()),
+            None => session.entry_id(number),
+        }
     }
 
     fn write(
@@ -197,36 +274,60 @@ impl PathCopy {
             let mut line = session.copied_line(number)?;
             let mut edit = ObjectEdit::new();
             let states_parent = json::get(&line, "parentId").is_some_and(|value| value == b"null");
-            if parent != session.tree.parent(number) || (parent.is_none() && !states_parent) {
+            let has_fresh = |number: u32| self.fresh.contains_key(&number);
+            if parent != session.tree.parent(number)
+                || (parent.is_none() && !states_parent)
+                || parent.is_some_and(has_fresh)
+            {
                 edit = edit.set("parentId", parent_id.as_deref().map_or_else(|| "null".into(), quote));
             }
-            if let Some(anchor) = self.moved_anchor(session, number, &line)? {
-                edit = edit.set("firstKeptEntryId", quote(&anchor));
+            let id = self.id_in_copy(session, number)?;
+            if has_fresh(number) {
+                edit = edit.set("id", quote(&id));
+            }
+            if let Some(member) = refers_by(session.tree.node(number).kind)
+                && let Some(other) = self.other_reference(session, number, &line, member)?
+            {
+                edit = edit.set(member, quote(&other));
             }
             if !edit.is_empty() {
                 line = edit.apply(&line);
             }
             out(&line)?;
             out(b"\n")?;
-            parent_id = Some(session.entry_id(number)?);
+            parent_id = Some(id);
             parent = Some(number);
         }
         self.write_labels(session, parent_id, out)
     }
 
-    /// The new anchor of a compaction that was anchored on an entry that is left out.
-    fn moved_anchor(
+    /// What has to stand in place of the id of an entry that the line of `number` names in `member`:
+    /// that entry has another id in the copy, or is left out. None if the id can stay.
+    fn other_reference(
         &self,
         session: &SessionManager,
         number: u32,
         line: &[u8],
+        member: &str,
     ) -> io::Result<Option<EntryId>> {
-        if session.tree.node(number).kind != Kind::Compaction || self.moved.is_empty() {
+        if self.moved.is_empty() && self.places.is_empty() {
             return Ok(None);
         }
-        let anchor =
-            json::get_str(line, "firstKeptEntryId").and_then(|id| session.tree.find_seen_from(&id, number));
-        anchor.and_then(|anchor| self.moved.get(&anchor)).map(|&to| session.entry_id(to)).transpose()
+        let Some(stated) = json::get_str(line, member) else { return Ok(None) };
+        let target = session.tree.find_seen_from(&stated, number);
+        let moved = target.and_then(|target| self.moved.get(&target)).copied();
+        let other = match (moved, target) {
+            (Some(moved), _) if session.tree.node(number).kind == Kind::Compaction => Some(moved),
+            (_, Some(target)) if self.fresh.contains_key(&target) => Some(target),
+            // What it means is not in the copy, but another entry with that id is: it names itself,
+            // which keeps and changes nothing.
+            (_, Some(target)) if !self.places.is_empty() && !self.places.contains_key(&target) => {
+                let is_taken = IdKey::of(stated.as_bytes()).is_some_and(|key| self.firsts.contains_key(&key));
+                is_taken.then_some(number)
+            }
+            _ => None,
+        };
+        other.map(|other| self.id_in_copy(session, other)).transpose()
     }
 
     /// Labels in force on what was copied, as a chain behind it, with the times at which they were
@@ -242,18 +343,18 @@ impl PathCopy {
             |&target: &u32| Some((tree.labelled_since(target)?, tree.label_entry(target)?, target));
         let mut labels: Vec<(u32, u32, u32)> = self.kept.iter().filter_map(labelled).collect();
         labels.sort_unstable();
-        let mut used: Vec<String> = Vec::new();
+        let mut used: HashSet<String> = self.fresh.values().map(ToString::to_string).collect();
         for (_, set_by, target) in labels {
             let Some(text) = session.tree.label(target) else { continue };
             let id = loop {
                 let id = session.new_entry_id();
-                if !used.contains(&id) {
+                if used.insert(id.clone()) {
                     break id;
                 }
             };
             let line = session.line(set_by)?;
             let timestamp = json::get(&line, "timestamp").map(json::clean).unwrap_or_else(|| "null".into());
-            let target = session.entry_id(target)?;
+            let target = self.id_in_copy(session, target)?;
             let parent_id = parent.as_deref().map_or_else(|| "null".into(), quote);
             let line = format!(
                 "{{\"type\":\"label\",\"id\":{},\"parentId\":{parent_id},\"timestamp\":{timestamp},\"targetId\":{},\"label\":{}}}\n",
@@ -263,9 +364,36 @@ impl PathCopy {
             );
             out(line.as_bytes())?;
             parent = Some(EntryId::from(&*id));
-            used.push(id);
         }
         Ok(())
+    }
+}
+
+/// The entries of a copy that stand above a place, by their ids.
+#[derive(Default)]
+struct Above {
+    conversation: HashMap<IdKey, usize>,
+    bookkeeping: HashMap<IdKey, usize>,
+}
+
+impl Above {
+    fn add(&mut self, key: IdKey, place: usize, kind: Kind) {
+        let places = if kind.is_conversation() { &mut self.conversation } else { &mut self.bookkeeping };
+        places.insert(key, place);
+    }
+
+    /// What an id means here (contract, section 2, "Links").
+    fn find(&self, key: IdKey) -> Option<usize> {
+        self.conversation.get(&key).or_else(|| self.bookkeeping.get(&key)).copied()
+    }
+}
+
+/// The member by which an entry of a kind means another one, besides its parent.
+fn refers_by(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Compaction => Some("firstKeptEntryId"),
+        Kind::ContextEdit | Kind::Leaf => Some("targetId"),
+        _ => None,
     }
 }
 

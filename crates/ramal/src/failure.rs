@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::process::ExitCode;
+use std::sync::Once;
 
-use ramal_session::{AppendError, CopyError, NavigateError, OpenError, ReadOnly};
+use ramal_session::{AppendError, CopyError, NavigateError, OpenError, ReadOnly, SessionManager};
 
 use crate::view::clean;
 use crate::view::style::{ColorChoice, Palette, Role};
@@ -86,6 +87,21 @@ pub(crate) fn report(error: &anyhow::Error, color: ColorChoice) -> Status {
 /// Tells something on standard error that is worth knowing but stops nothing.
 pub(crate) fn warn(message: &str) {
     eprint_line(Palette::for_stderr(ColorChoice::Auto), "warning", message);
+}
+
+/// Says once, after something was appended, that the file system has no locks (contract, section 11).
+pub(crate) fn warn_without_locks(session: &SessionManager) {
+    static SAID: Once = Once::new();
+    if session.has_locks() {
+        return;
+    }
+    SAID.call_once(|| {
+        let file = session.get_session_file().map(|path| path.display().to_string()).unwrap_or_default();
+        warn(&format!(
+            "{file}: the file system has no locks; each entry is written in one piece, but does not wait for \
+             other programs that write at the same moment"
+        ));
+    });
 }
 
 /// Says something on standard error beside the output: where one is now, what was left out.

@@ -1,6 +1,6 @@
 //! The `ramal` program: one command of the command line is run, and what goes wrong is told.
 
-mod brief;
+mod catalog;
 mod cli;
 mod commands;
 mod failure;

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use ramal_session::library::{self, FindError, Places};
-use ramal_session::{EntryId, EntryRef, Irregular, OpenError, SessionManager};
+use ramal_session::{Calls, EntryId, EntryRef, Irregular, OpenError, SessionManager};
 
 use crate::cli::Globals;
+use crate::commands::in_a_line;
 use crate::failure::Failure;
 use crate::remembered;
 
@@ -26,6 +26,25 @@ impl SessionOption {
     }
 }
 
+/// `[SESSION]`, for commands that need nothing else. `--session` is what the others take: it means the
+/// same here.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct SessionArgument {
+    /// The session: a path, the beginning of an id, or a name; else the most recent one here
+    #[arg(value_name = "SESSION")]
+    session: Option<String>,
+    /// As SESSION
+    #[arg(long = "session", value_name = "SESSION", hide = true, conflicts_with = "session")]
+    option: Option<String>,
+}
+
+impl SessionArgument {
+    /// What was typed.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.session.as_deref().or(self.option.as_deref())
+    }
+}
+
 /// Opens a session for a command, with the leaf where this user left it.
 ///
 /// # Errors
@@ -37,12 +56,18 @@ pub(crate) fn session(name: Option<&str>, globals: &Globals) -> anyhow::Result<S
     Ok(session)
 }
 
-/// The directory that the command works in.
+/// The directory that the command works in. One that was deleted is what the shell still calls it: its
+/// sessions are there.
 ///
 /// # Errors
-/// If it cannot be told, as after it was deleted.
+/// If it cannot be told.
 pub(crate) fn cwd() -> anyhow::Result<PathBuf> {
-    std::env::current_dir().context("the working directory cannot be told")
+    let named = || std::env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());
+    std::env::current_dir().or_else(|error| named().ok_or(error)).map_err(|error| {
+        Failure::new(format!("the working directory cannot be told: {error}"))
+            .hint("go to a directory that is there")
+            .into()
+    })
 }
 
 /// The file of a session. It is there.
@@ -56,22 +81,32 @@ pub(crate) fn session_path(name: Option<&str>, globals: &Globals) -> anyhow::Res
         let listing = library::list(&places, &cwd);
         return library::most_recent(&listing.sessions, None).ok_or_else(|| no_recent(&listing, &cwd).into());
     };
+    if name.is_empty() {
+        return Err(Failure::usage("an empty text names no session").into());
+    }
     match library::find(&places, &cwd, name) {
         Ok(path) => {
             // A new session would be made where nothing is: nobody asked for one here.
-            std::fs::metadata(&path).map_err(|source| OpenError::Io { path: path.clone(), source })?;
-            Ok(path)
+            let found = std::fs::metadata(&path);
+            let found = found.map_err(|source| OpenError::Io { path: path.clone(), source })?;
+            if found.is_dir() { Err(a_folder(&path).into()) } else { Ok(path) }
         }
         Err(FindError::Ambiguous { candidates, .. }) => Err(ambiguous_session(name, &candidates).into()),
+        Err(_) if Path::new(name).is_dir() => Err(a_folder(Path::new(name)).into()),
         Err(_) => Err(no_such_session(name, &places).into()),
     }
 }
 
+fn a_folder(path: &Path) -> Failure {
+    Failure::new(format!("{} is a folder, not a session", path.display()))
+        .hint("name a file in it, or list its sessions with `ramal ls --all --session-dir` and the folder")
+}
+
 fn no_recent(listing: &library::Listing, cwd: &Path) -> Failure {
-    let failure = Failure::new(format!("no session of {} that can be gone on with", cwd.display()));
     let failure = match listing.sessions.first() {
-        Some(session) => failure.hint(format!("there is {}, which takes no entries", session.path.display())),
-        None => failure,
+        Some(session) => Failure::new(format!("no session of {} takes entries", cwd.display()))
+            .hint(format!("name one to look at it: {}", session.path.display())),
+        None => Failure::new(format!("no session of {}", cwd.display())),
     };
     failure.hint("`ramal ls --all` lists those of other directories; name one by its path, id or name")
 }
@@ -175,10 +210,26 @@ fn named<'a>(session: &'a SessionManager, name: &str) -> anyhow::Result<Option<E
     match &*found {
         [] => Ok(None),
         [one] => Ok(Some(*one)),
-        [first, second, ..] => Err(Failure::new(format!("'{name}' may be any of {} entries", found.len()))
-            .hint(format!("among them {} and {}; write more of the id", first.id()?, second.id()?))
-            .into()),
+        several => Err(ambiguous_entry(session, name, several)?),
     }
+}
+
+/// What was meant is told by what the entries say.
+fn ambiguous_entry(
+    session: &SessionManager,
+    name: &str,
+    found: &[EntryRef<'_>],
+) -> anyhow::Result<anyhow::Error> {
+    let count = match found.len() {
+        count if count > NEAR_MISSES => format!("more than {NEAR_MISSES}"),
+        count => count.to_string(),
+    };
+    let mut failure = Failure::new(format!("'{name}' may be any of {count} entries; write more of the id"));
+    let mut calls = Calls::default();
+    for &handle in found.iter().take(NEAR_MISSES) {
+        failure = failure.hint(format!("{}  {}", handle.id()?, in_a_line(session, handle, &mut calls)?));
+    }
+    Ok(failure.into())
 }
 
 fn at_leaf(session: &SessionManager) -> anyhow::Result<EntryRef<'_>> {
@@ -341,7 +392,15 @@ mod tests {
         for id in &ids[..2] {
             session.append_label_change(id, Some("here")).unwrap();
         }
-        assert!(entry(&session, "here").unwrap_err().to_string().contains("2 entries"));
+        assert!(entry(&session, "here").unwrap_err().to_string().contains("any of 2 entries"));
+        for _ in 0..16 * 8 {
+            session.append_message(r#"{"role":"user","content":"x"}"#).unwrap();
+        }
+        // Of so many ids, some digit begins more than five.
+        let digits = (0..16).map(|digit| format!("{digit:x}"));
+        let errors: Vec<_> =
+            digits.filter_map(|digit| Some(entry(&session, &digit).err()?.to_string())).collect();
+        assert!(errors.iter().any(|error| error.contains("more than 5 entries")), "{errors:?}");
     }
 
     #[test]

@@ -16,8 +16,12 @@ use crate::request::{Endpoint, ToolSpec};
 pub(crate) const OPENING: &str = "(The conversation goes on from here.)";
 /// Stands last where a conversation ends with the model.
 pub(crate) const CONTINUE: &str = "Continue.";
+/// Stands for an image that a model made, where only the user can show images.
+pub(crate) const IMAGE_MADE: &str = "(An image was made here.)";
 /// Stands for a result that says nothing.
 pub(crate) const NO_OUTPUT: &str = "(no output)";
+/// Stands for a result that is not there. `ramal_session` has made one up already, in what it answers.
+pub(crate) const NO_RESULT: &str = "(This tool was not run.)";
 
 /// Media types that every provider takes.
 const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
@@ -76,7 +80,7 @@ fn text_part<'a>(text: Cow<'a, str>, signature: Option<Cow<'a, str>>) -> Option<
     (!text.trim().is_empty()).then_some(Part::Text { text, signature })
 }
 
-fn part<'a>(block: &'a str, endpoint: &Endpoint) -> Option<Part<'a>> {
+pub(crate) fn part<'a>(block: &'a str, endpoint: &Endpoint) -> Option<Part<'a>> {
     let block = Message::new(block);
     let filled = |key: &str| block.get_str(key).filter(|text| !text.is_empty());
     match block.get_str("type")?.as_ref() {
@@ -117,11 +121,20 @@ fn image<'a>(block: Message<'a>, endpoint: &Endpoint) -> Part<'a> {
     {
         data = Cow::Owned(bare.to_owned());
     }
-    if data.is_empty() || !IMAGE_TYPES.contains(&mime_type.as_ref()) {
+    if !is_base64(&data) || !IMAGE_TYPES.contains(&mime_type.as_ref()) {
         let name = if mime_type.is_empty() { "unknown" } else { &mime_type };
         return note(format!("(An image of type {name} was here; it cannot be shown to a model.)"));
     }
     Part::Image { mime_type, data }
+}
+
+/// Whether image data is what it should be; one bad image and the whole request is refused.
+fn is_base64(data: &str) -> bool {
+    let body = data.trim_end_matches('=');
+    !body.is_empty()
+        && data.len().is_multiple_of(4)
+        && data.len() - body.len() <= 2
+        && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
 }
 
 /// Arguments as the JSON text of an object. Some programs store that text in a string.

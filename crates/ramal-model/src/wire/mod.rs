@@ -5,7 +5,11 @@ use crate::error::ModelError;
 use crate::request::{Api, Endpoint, Request, Secret};
 
 pub mod anthropic;
+pub mod google;
 pub(crate) mod messages;
+mod openai;
+pub mod openai_completions;
+pub mod openai_responses;
 
 /// A request as it goes over HTTP: always a POST, answered by server-sent events.
 #[derive(Debug, Clone)]
@@ -57,6 +61,9 @@ pub trait Reader: Send {
 pub fn of(api: Api) -> Option<&'static dyn Wire> {
     match api {
         Api::AnthropicMessages => Some(&anthropic::Anthropic),
+        Api::OpenAiCompletions => Some(&openai_completions::OpenAiCompletions),
+        Api::OpenAiResponses => Some(&openai_responses::OpenAiResponses),
+        Api::GoogleGenerativeAi => Some(&google::Google),
         _ => None,
     }
 }

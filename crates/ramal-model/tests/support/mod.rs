@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 #![allow(unreachable_pub, reason = "a module of several tests")]
 
+pub mod anthropic;
+pub mod requests;
 pub mod server;
 pub mod sessions;
 

@@ -42,7 +42,7 @@ pub fn conversations(path: &Path) -> Vec<(String, Vec<String>)> {
     let session = SessionManager::open(&copy, Some(folder.path())).unwrap();
     let entries: Vec<_> = session.get_entries().collect();
     // Every leaf, and some places in the middle: a turn may have been left anywhere.
-    let step = (entries.len() / 12).max(1);
+    let step = (entries.len() / 3).max(1);
     let mut found = Vec::new();
     for (number, entry) in entries.iter().enumerate() {
         if entry.has_children() && number % step != 0 {

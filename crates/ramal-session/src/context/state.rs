@@ -1,6 +1,6 @@
 //! The settings on a path: for each kind, the last entry that says something.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::entry::{Entry, Kind, Message};
 use crate::json::members;
@@ -18,6 +18,8 @@ pub(super) struct State {
     pub(super) injected_rules: Vec<String>,
     pub(super) selected_mcp_tools: Vec<String>,
     pub(super) active_tools: Option<Vec<String>>,
+    /// Where each role stands in `models`.
+    roles: HashMap<String, usize>,
     /// The rules in `injected_rules`, to find them.
     rules: HashSet<String>,
 }
@@ -34,6 +36,7 @@ impl State {
             injected_rules: Vec::new(),
             selected_mcp_tools: Vec::new(),
             active_tools: None,
+            roles: HashMap::new(),
             rules: HashSet::new(),
         }
     }
@@ -89,15 +92,18 @@ impl State {
     }
 
     fn set_model(&mut self, role: String, model: String) {
-        match self.models.iter_mut().find(|(known, _)| *known == role) {
+        match self.roles.get(&role).and_then(|&at| self.models.get_mut(at)) {
             Some((_, old)) => *old = model,
-            None => self.models.push((role, model)),
+            None => {
+                self.roles.insert(role.clone(), self.models.len());
+                self.models.push((role, model));
+            }
         }
     }
 
     /// Whether an entry chose the model that answers, so that answers need not be asked for it.
     pub(super) fn has_default_model(&self) -> bool {
-        self.models.iter().any(|(role, _)| role == DEFAULT_ROLE)
+        self.roles.contains_key(DEFAULT_ROLE)
     }
 
     /// Takes the model that gave an answer as the default one; false if the answer does not name it.

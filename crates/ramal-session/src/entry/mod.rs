@@ -6,7 +6,7 @@ mod kind;
 pub mod time;
 
 pub(crate) mod header;
-mod payload;
+pub(crate) mod payload;
 
 pub use header::Header;
 pub use id::{EntryId, stable_hash};

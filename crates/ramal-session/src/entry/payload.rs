@@ -1,16 +1,18 @@
 //! An entry read whole, and the message in it.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::id::EntryId;
 use super::kind::{Kind, Role};
 use super::time::UNREADABLE;
-use crate::json::{self, members, quote};
+use crate::json::{self, Member, Members, members, quote};
 
 /// One entry of a log, read from its line.
 ///
 /// The line is kept as JSON text in which every strict reader agrees (see [`json::clean`]); its
-/// members are looked up when asked for.
+/// members are looked up when asked for. Of a message it is known where its members stand: it may be
+/// long, and is asked for several of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     json: String,
@@ -19,15 +21,26 @@ pub struct Entry {
     role: Role,
     time: i64,
     unreadable: bool,
+    /// Where its message stands, and that message's members within it.
+    message: Option<(Range<usize>, Vec<Member>)>,
 }
 
 impl Entry {
     /// `line` is what the tree shows for the entry: migrated, and with its id in it.
-    pub(crate) fn new(line: &[u8], id: EntryId, kind: Kind, role: Role, time: i64) -> Entry {
-        let cleaned = json::clean(line);
-        let unreadable = !json::is_valid(&cleaned);
-        let json = if unreadable { envelope_only(line, &id) } else { cleaned.trim().to_owned() };
-        Entry { json, id, kind, role, time, unreadable }
+    pub(crate) fn new(line: Vec<u8>, id: EntryId, kind: Kind, role: Role, time: i64) -> Entry {
+        let mut json = json::text::clean_owned(line);
+        let unreadable = !json::is_valid(&json);
+        if unreadable {
+            json = envelope_only(json.as_bytes(), &id);
+        } else if json.trim().len() < json.len() {
+            json = json.trim().to_owned();
+        }
+        let message = match kind {
+            Kind::Message => members::get_object(json.as_bytes(), "message"),
+            _ => None,
+        };
+        let message = message.filter(|(place, _)| json.as_bytes().get(place.start) == Some(&b'{'));
+        Entry { json, id, kind, role, time, unreadable, message }
     }
 
     /// The id under which the tree knows it: the one in the log, or a made-up one.
@@ -88,10 +101,8 @@ impl Entry {
 
     /// The message of an entry of type `message`.
     pub fn message(&self) -> Option<Message<'_>> {
-        if self.kind != Kind::Message {
-            return None;
-        }
-        Some(Message { json: self.get("message").filter(|value| value.starts_with('{'))? })
+        let (place, members) = self.message.as_ref()?;
+        Some(Message { json: self.json.get(place.clone())?, members: Some(members) })
     }
 
     /// What the entry says, as plain text: of a message, an injected message, a summary; the
@@ -130,6 +141,8 @@ fn envelope_only(line: &[u8], id: &str) -> String {
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a> {
     json: &'a str,
+    /// Where its members stand, if that is known.
+    members: Option<&'a [Member]>,
 }
 
 /// A call of a tool in an assistant's message.
@@ -141,6 +154,27 @@ pub struct ToolCall<'a> {
     pub name: Cow<'a, str>,
     /// The arguments as JSON text.
     pub arguments: &'a str,
+}
+
+impl<'a> ToolCall<'a> {
+    /// The call that a block is, if it is one. One walk: arguments can be long.
+    fn of(block: &'a str) -> Option<ToolCall<'a>> {
+        let bytes = block.as_bytes();
+        let mut call = ToolCall { id: Cow::default(), name: Cow::default(), arguments: "{}" };
+        let mut is_call = false;
+        for member in Members::new(bytes) {
+            let value = &bytes[member.value.clone()];
+            let text = || members::as_str(value).unwrap_or_default();
+            match &*json::decode(&bytes[member.key]) {
+                "type" => is_call = text() == "toolCall",
+                "id" => call.id = text(),
+                "name" => call.name = text(),
+                "arguments" => call.arguments = block.get(member.value).unwrap_or("{}"),
+                _ => {}
+            }
+        }
+        is_call.then_some(call)
+    }
 }
 
 /// What an answer cost, as its provider counted. Numbers that are not there are zero.
@@ -191,7 +225,7 @@ impl Usage {
 impl<'a> Message<'a> {
     /// A message from its JSON object.
     pub fn new(json: &'a str) -> Message<'a> {
-        Message { json }
+        Message { json, members: None }
     }
 
     /// The message as a JSON object.
@@ -201,12 +235,15 @@ impl<'a> Message<'a> {
 
     /// The JSON text of a member.
     pub fn get(self, key: &str) -> Option<&'a str> {
-        members::get_text(self.json, key)
+        let Some(members) = self.members else { return members::get_text(self.json, key) };
+        let bytes = self.json.as_bytes();
+        let member = members.iter().rev().find(|member| members::is_key(&bytes[member.key.clone()], key))?;
+        self.json.get(member.value.clone())
     }
 
     /// What a member says, if it is a string.
     pub fn get_str(self, key: &str) -> Option<Cow<'a, str>> {
-        json::get_str(self.json.as_bytes(), key)
+        members::as_str(self.get(key)?.as_bytes())
     }
 
     /// Who it is from.
@@ -235,13 +272,7 @@ impl<'a> Message<'a> {
 
     /// The calls of tools in it, in order.
     pub fn tool_calls(self) -> impl Iterator<Item = ToolCall<'a>> {
-        self.blocks().filter(|block| is_block(block, "toolCall")).map(|block| ToolCall {
-            id: json::get_str(block.as_bytes(), "id").unwrap_or_default(),
-            name: json::get_str(block.as_bytes(), "name").unwrap_or_default(),
-            arguments: json::get(block.as_bytes(), "arguments")
-                .and_then(|value| std::str::from_utf8(value).ok())
-                .unwrap_or("{}"),
-        })
+        self.blocks().filter_map(ToolCall::of)
     }
 
     /// Whether a tool's result says that the tool failed.
@@ -257,13 +288,23 @@ impl<'a> Message<'a> {
 
 /// The blocks of a content, as JSON objects.
 pub(crate) fn blocks(content: &str) -> impl Iterator<Item = &str> {
-    members::items(content.as_bytes())
-        .filter(|block| block.starts_with(b"{"))
-        .filter_map(|block| std::str::from_utf8(block).ok())
+    members::item_places(content.as_bytes())
+        .filter_map(|place| content.get(place))
+        .filter(|block| block.starts_with('{'))
 }
 
-pub(crate) fn is_block(block: &str, wanted: &str) -> bool {
-    json::get_str(block.as_bytes(), "type").as_deref() == Some(wanted)
+/// What a block says if it is a text block, found in one walk.
+pub(crate) fn block_text(block: &[u8]) -> Option<Cow<'_, str>> {
+    let (mut is_text, mut text) = (false, None);
+    for member in Members::new(block) {
+        let (key, value) = (&block[member.key], &block[member.value]);
+        if members::is_key(key, "type") {
+            is_text = members::as_str(value).as_deref() == Some("text");
+        } else if members::is_key(key, "text") {
+            text = Some(value);
+        }
+    }
+    members::as_str(text.filter(|_| is_text)?)
 }
 
 /// The text of a content: a string, or its text blocks joined without separator.
@@ -271,8 +312,7 @@ pub(crate) fn content_text(content: &str) -> String {
     if let Some(text) = members::as_str(content.as_bytes()) {
         return text.into_owned();
     }
-    let texts = blocks(content).filter(|block| is_block(block, "text"));
-    texts.filter_map(|block| json::get_str(block.as_bytes(), "text")).collect()
+    blocks(content).filter_map(|block| block_text(block.as_bytes())).collect()
 }
 
 #[cfg(test)]
@@ -280,7 +320,7 @@ mod tests {
     use super::*;
 
     fn entry(line: &str) -> Entry {
-        Entry::new(line.as_bytes(), EntryId::from("a1"), Kind::Message, Role::User, UNREADABLE)
+        Entry::new(line.into(), EntryId::from("a1"), Kind::Message, Role::User, UNREADABLE)
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Times as they stand in entries, in milliseconds since 1970 (contract, sections 1 and 14).
 
+use std::borrow::Cow;
+
 use jiff::{Timestamp, civil};
 
 /// The time of an entry that has none that can be read.
@@ -76,6 +78,7 @@ fn fast(text: &[u8]) -> Option<i64> {
 }
 
 fn slow(text: &str) -> Option<i64> {
+    let text = &*short_fraction(text);
     if let Ok(time) = text.parse::<Timestamp>() {
         return Some(time.as_millisecond());
     }
@@ -83,6 +86,17 @@ fn slow(text: &str) -> Option<i64> {
         return Some(jiff::tz::TimeZone::UTC.to_timestamp(time).ok()?.as_millisecond());
     }
     None
+}
+
+/// The text with no more digits behind the point than the library reads.
+fn short_fraction(text: &str) -> Cow<'_, str> {
+    const DIGITS: usize = 9;
+    let Some((whole, rest)) = text.split_once(['.', ',']) else { return Cow::Borrowed(text) };
+    let zone = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    match rest.get(..DIGITS) {
+        Some(digits) if rest.len() - zone.len() > DIGITS => Cow::Owned(format!("{whole}.{digits}{zone}")),
+        _ => Cow::Borrowed(text),
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::balance;
 use super::text::decode;
 
 /// One member of an object: where its key and its value stand in the bytes that were looked at.
@@ -54,14 +55,20 @@ impl<'a> Members<'a> {
         self.at
     }
 
-    fn step(&mut self) -> Option<Option<Member>> {
+    /// The next key, and where its value begins; none behind the last member, and where the bytes are
+    /// no object. The walk goes on when it is told where the value ends.
+    fn key(&mut self) -> Option<(Range<usize>, usize)> {
+        if matches!(self.state, State::Closed | State::Broken) {
+            return None;
+        }
+        let before = std::mem::replace(&mut self.state, State::Broken);
         let bytes = self.bytes;
         let mut at = skip_space(bytes, self.at);
-        match (self.state, bytes.get(at)?) {
+        match (before, bytes.get(at)?) {
             (_, b'}') => {
                 self.at = at + 1;
                 self.state = State::Closed;
-                return Some(None);
+                return None;
             }
             (State::Start, _) => {}
             (State::Between, b',') => at = skip_space(bytes, at + 1),
@@ -69,14 +76,12 @@ impl<'a> Members<'a> {
         }
         let key = string_at(bytes, at)?;
         at = skip_space(bytes, key.end + 1);
-        if bytes.get(at) != Some(&b':') {
-            return None;
-        }
-        let from = skip_space(bytes, at + 1);
-        let to = value_end(bytes, from)?;
-        self.at = to;
+        (bytes.get(at) == Some(&b':')).then(|| (key, skip_space(bytes, at + 1)))
+    }
+
+    fn value_ends(&mut self, at: usize) {
+        self.at = at;
         self.state = State::Between;
-        Some(Some(Member { key, value: from..to }))
     }
 }
 
@@ -84,16 +89,10 @@ impl Iterator for Members<'_> {
     type Item = Member;
 
     fn next(&mut self) -> Option<Member> {
-        if matches!(self.state, State::Closed | State::Broken) {
-            return None;
-        }
-        match self.step() {
-            Some(member) => member,
-            None => {
-                self.state = State::Broken;
-                None
-            }
-        }
+        let (key, from) = self.key()?;
+        let to = value_end(self.bytes, from)?;
+        self.value_ends(to);
+        Some(Member { key, value: from..to })
     }
 }
 
@@ -113,6 +112,25 @@ pub(crate) fn get_text<'a>(object: &'a str, key: &str) -> Option<&'a str> {
     object.get(value)
 }
 
+/// The value of the last member called `key`, and that value's own members if it is an object. Both
+/// are found in one walk, however long the value is; the members' places are within the value.
+pub(crate) fn get_object(bytes: &[u8], key: &str) -> Option<(Range<usize>, Vec<Member>)> {
+    let mut found = None;
+    let mut outer = Members::new(bytes);
+    while let Some((name, from)) = outer.key() {
+        let wanted = is_key(&bytes[name], key);
+        let mut inner = Members::new(if wanted { bytes.get(from..)? } else { &[] });
+        let members: Vec<_> = inner.by_ref().collect();
+        let end = if inner.is_whole() { Some(from + inner.position()) } else { value_end(bytes, from) };
+        let Some(end) = end else { break };
+        outer.value_ends(end);
+        if wanted {
+            found = Some((from..end, if inner.is_whole() { members } else { Vec::new() }));
+        }
+    }
+    found
+}
+
 /// The text of the last member called `key`, if it is a string.
 pub fn get_str<'a>(bytes: &'a [u8], key: &str) -> Option<Cow<'a, str>> {
     as_str(get(bytes, key)?)
@@ -128,6 +146,11 @@ pub fn as_str(value: &[u8]) -> Option<Cow<'_, str>> {
 
 /// The items of an array, as the bytes they stand in; none for anything else.
 pub fn items(array: &[u8]) -> impl Iterator<Item = &[u8]> {
+    item_places(array).map(|place| &array[place])
+}
+
+/// Where the items of an array stand.
+pub(crate) fn item_places(array: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = match array.first() {
         Some(b'[') => Some(1),
         _ => None,
@@ -139,7 +162,7 @@ pub fn items(array: &[u8]) -> impl Iterator<Item = &[u8]> {
         }
         let to = value_end(array, from).filter(|&to| to > from);
         at = to;
-        Some(&array[from..to?])
+        Some(from..to?)
     })
 }
 
@@ -172,26 +195,10 @@ pub(crate) fn string_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
 }
 
 /// Where the value that begins at `at` ends. Brackets are counted, not matched.
-pub(crate) fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+pub(crate) fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
         b'"' => string_at(bytes, at).map(|inner| inner.end + 1),
-        b'{' | b'[' => {
-            let mut depth = 0usize;
-            loop {
-                match bytes.get(at)? {
-                    b'"' => at = string_at(bytes, at)?.end,
-                    b'{' | b'[' => depth += 1,
-                    b'}' | b']' => {
-                        depth -= 1;
-                        if depth == 0 {
-                            return Some(at + 1);
-                        }
-                    }
-                    _ => {}
-                }
-                at += 1;
-            }
-        }
+        b'{' | b'[' => balance::close_of(&bytes[at + 1..]).map(|length| at + 1 + length),
         _ => {
             let rest = &bytes[at..];
             let end =
@@ -235,6 +242,29 @@ mod tests {
         assert_eq!(get(br#"{"a":1,"\u0061":2}"#, "a"), Some(&b"2"[..]));
         assert_eq!(get_str(br#"{"a":"x"}"#, "a").as_deref(), Some("x"));
         assert_eq!(get_str(br#"{"a":1}"#, "a"), None);
+    }
+
+    #[test]
+    fn an_object_and_its_members_in_one_walk() {
+        for (text, want) in [
+            (r#"{"a":1, "m" : {"x":[{"y":"}"}],"z":2} ,"b":3}"#, Some((r#"{"x":[{"y":"}"}],"z":2}"#, "x z"))),
+            (r#"{"m":{"x":1},"m":{"y":2}}"#, Some((r#"{"y":2}"#, "y"))),
+            (r#"{"m":{"x":1},"\u006d":7}"#, Some(("7", ""))),
+            (r#"{"m":{"x" 1},"b":2}"#, Some((r#"{"x" 1}"#, ""))),
+            (r#"{"m":{}}"#, Some(("{}", ""))),
+            (r#"{"m":{"x":1"#, None),
+            (r#"{"b":{"m":1}}"#, None),
+            ("[]", None),
+        ] {
+            let found = get_object(text.as_bytes(), "m").map(|(place, members)| {
+                let value = &text[place];
+                let keys: Vec<_> = members.into_iter().map(|member| &value[member.key]).collect();
+                (value, keys.join(" "))
+            });
+            assert_eq!(found, want.map(|(value, keys)| (value, keys.to_owned())), "{text}");
+            let plain = get(text.as_bytes(), "m").map(|value| std::str::from_utf8(value).unwrap());
+            assert_eq!(found.map(|(value, _)| value), plain, "{text}");
+        }
     }
 
     #[test]

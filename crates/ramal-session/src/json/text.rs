@@ -15,10 +15,22 @@ use memchr::memmem;
 /// ```
 pub fn clean(bytes: &[u8]) -> Cow<'_, str> {
     // Nearly everything is UTF-8, and to see that is quicker than to look for what is not.
-    let mut text = match std::str::from_utf8(bytes) {
+    without_half_pairs(match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),
+    })
+}
+
+/// [`clean`] of bytes that are not needed any more.
+pub(crate) fn clean_owned(bytes: Vec<u8>) -> String {
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     };
+    without_half_pairs(Cow::Owned(text)).into_owned()
+}
+
+fn without_half_pairs(mut text: Cow<'_, str>) -> Cow<'_, str> {
     let mut from = 0;
     while let Some(at) = next_surrogate(text.as_bytes(), from) {
         let bytes = text.as_bytes();
@@ -66,14 +78,54 @@ fn surrogate(bytes: &[u8], at: usize, second: &[u8]) -> bool {
 ///
 /// Never fails: a sequence that is no escape reads as it stands.
 pub fn decode(raw: &[u8]) -> Cow<'_, str> {
-    if memchr::memchr(b'\\', raw).is_none() {
-        return String::from_utf8_lossy(raw);
+    let text = String::from_utf8_lossy(raw);
+    let Some(first) = memchr::memchr(b'\\', text.as_bytes()) else { return text };
+    let mut out = String::with_capacity(text.len());
+    let (before, mut rest) = text.split_at(first);
+    out.push_str(before);
+    // `rest` begins with a backslash.
+    loop {
+        let (said, length) = escape(rest.as_bytes()).unwrap_or(('\\', 1));
+        out.push(said);
+        rest = rest.get(length..).unwrap_or_default();
+        let Some(next) = memchr::memchr(b'\\', rest.as_bytes()) else { break };
+        let (before, from_next) = rest.split_at(next);
+        out.push_str(before);
+        rest = from_next;
     }
-    let text = clean(raw);
-    match serde_json::from_str::<String>(&format!("\"{text}\"")) {
-        Ok(decoded) => Cow::Owned(decoded),
-        Err(_) => text,
-    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// What the escape at the beginning of `bytes` says, and its length; none if it is none. Half a
+/// surrogate pair says U+FFFD, as for [`clean`].
+fn escape(bytes: &[u8]) -> Option<(char, usize)> {
+    let said = match bytes.get(1)? {
+        b'n' => '\n',
+        b't' => '\t',
+        b'r' => '\r',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        &same @ (b'"' | b'\\' | b'/') => char::from(same),
+        b'u' => {
+            let unit = hex(bytes.get(2..6)?)?;
+            let low =
+                bytes.get(6..12).filter(|next| next.starts_with(b"\\u")).and_then(|next| hex(&next[2..]));
+            return Some(match (unit, low) {
+                (0xd800..=0xdbff, Some(low @ 0xdc00..=0xdfff)) => {
+                    let code = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+                    (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12)
+                }
+                _ => (char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER), 6),
+            });
+        }
+        _ => return None,
+    };
+    Some((said, 2))
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |number, &digit| Some(number << 4 | char::from(digit).to_digit(16)?))
 }
 
 /// `text` as a JSON string, quotes included.
@@ -105,6 +157,7 @@ mod tests {
             assert_eq!(clean(given.as_bytes()), want, "{given}");
         }
         assert_eq!(clean(b"\"\xff\""), "\"\u{fffd}\"");
+        assert_eq!(clean_owned(b"\"\xff \\ud83d\"".to_vec()), "\"\u{fffd} \\ufffd\"");
     }
 
     #[test]
@@ -113,6 +166,21 @@ mod tests {
         assert_eq!(decode(br"\ud83d"), "\u{fffd}");
         assert_eq!(decode(b"plain"), "plain");
         assert_eq!(decode(br"\x"), r"\x");
+        assert_eq!(
+            decode(br#"\"\\\/\b\f\r\t\ud83d\ude00\ud83dx\ude00\u12"#),
+            "\"\\/\u{8}\u{c}\r\t😀\u{fffd}x\u{fffd}\\u12"
+        );
+        assert_eq!(decode(b"a\\"), "a\\");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_was_quoted_is_decoded(text in "(?s)[\\x00-\\x7f]{0,20}|.{0,20}") {
+            let quoted = quote(&text);
+            proptest::prop_assert_eq!(decode(&quoted.as_bytes()[1..quoted.len() - 1]), &*text);
+            let escaped: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+            proptest::prop_assert_eq!(decode(escaped.as_bytes()), text);
+        }
     }
 
     #[test]

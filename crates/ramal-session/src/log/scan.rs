@@ -387,7 +387,7 @@ fn long_line(
             break;
         }
     }
-    let end = at - u64::from(ended && last == b'\r');
+    let end = at - u64::from(last == b'\r');
     let begin = offset + skip as u64;
     let whole = balance.is_whole();
     let what = match head {

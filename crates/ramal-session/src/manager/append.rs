@@ -7,7 +7,7 @@ use super::intake::Last;
 use super::{Durability, Place, SessionManager};
 use crate::entry::id::{fresh_bits, short_id};
 use crate::entry::{EntryId, Kind, time};
-use crate::error::AppendError;
+use crate::error::{AppendError, NoSuchEntry};
 use crate::json::{self, Members, quote};
 use crate::log::Log;
 use crate::log::file::{self, AtPath, FileLog};
@@ -28,12 +28,25 @@ pub struct NewEntry {
     type_name: String,
     /// The other fields, each behind a comma.
     fields: String,
+    /// A field that holds the entry's own id, which is only known when it is appended.
+    own_id: Option<&'static str>,
+    /// Why it cannot be appended.
+    problem: Option<&'static str>,
 }
+
+const NO_ENTRY: &str = "lines of type `session` and `title` are no entries";
+const GIVEN: &str = "`id`, `parentId` and `timestamp` are given when it is appended";
 
 impl NewEntry {
     /// An entry of a type, without fields yet.
     pub fn new(type_name: &str) -> NewEntry {
-        NewEntry { kind: Kind::of(type_name), type_name: quote(type_name), fields: String::new() }
+        NewEntry {
+            kind: Kind::of(type_name),
+            type_name: quote(type_name),
+            fields: String::new(),
+            own_id: None,
+            problem: matches!(type_name, "session" | "title").then_some(NO_ENTRY),
+        }
     }
 
     /// Reads an entry from a JSON object that has a `type` and neither `id`, `parentId` nor
@@ -51,16 +64,14 @@ impl NewEntry {
         let mut entry = NewEntry::new(&type_name);
         for member in Members::new(object.as_bytes()) {
             let key = json::decode(&object.as_bytes()[member.key]);
-            match &*key {
-                "type" => continue,
-                "id" | "parentId" | "timestamp" => {
-                    return Err(bad("`id`, `parentId` and `timestamp` are given when it is appended"));
-                }
-                _ => entry = entry.json(&key, &object[member.value]),
+            if key != "type" {
+                entry = entry.member(&key, &object[member.value]);
             }
         }
+        if let Some(why) = entry.problem {
+            return Err(bad(why));
+        }
         match &*type_name {
-            "session" | "title" => Err(bad("lines of type `session` and `title` are no entries")),
             "label" if !entry.has("targetId") => Err(bad("a label needs a `targetId`")),
             "message" if !object_has_object(&object, "message") => {
                 Err(bad("a message entry needs a `message` object"))
@@ -69,20 +80,40 @@ impl NewEntry {
         }
     }
 
-    /// Adds a field with a JSON value. The value's line breaks, if any, become spaces.
-    pub fn json(mut self, key: &str, value: &str) -> NewEntry {
+    /// Adds a field with a JSON value. The value's line breaks, if any, become spaces. An entry with a
+    /// value that is no JSON, or with a field of the envelope, is refused when it is appended.
+    pub fn json(self, key: &str, value: &str) -> NewEntry {
+        let value = json::clean(value.as_bytes());
+        let is_valid = json::is_valid(&value);
+        let mut entry = self.member(key, &value);
+        if !is_valid {
+            entry.problem = Some("a value in it is no JSON");
+        }
+        entry
+    }
+
+    /// Adds a field; `value` is known to be JSON.
+    fn member(mut self, key: &str, value: &str) -> NewEntry {
+        match key {
+            "type" => self.problem = Some("its `type` is given when it is made"),
+            "id" | "parentId" | "timestamp" => self.problem = Some(GIVEN),
+            _ => {}
+        }
         self.fields += &format!(",{}:", quote(key));
         // A line break can only stand between tokens; an entry is one line.
-        self.fields.extend(
-            json::clean(value.as_bytes()).chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }),
-        );
+        self.fields.extend(value.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }));
+        self
+    }
+
+    /// Adds a field that holds the id which the entry gets when it is appended.
+    pub(super) fn own_id(mut self, key: &'static str) -> NewEntry {
+        self.own_id = Some(key);
         self
     }
 
     /// Adds a field with a text.
     pub fn text(self, key: &str, value: &str) -> NewEntry {
-        let value = quote(value);
-        self.json(key, &value)
+        self.member(key, &quote(value))
     }
 
     /// Adds a field with a JSON value, if there is one.
@@ -111,8 +142,9 @@ impl NewEntry {
         let parent = parent.map_or_else(|| "null".into(), quote);
         let (id, timestamp) = (quote(id), quote(timestamp));
         let NewEntry { type_name, fields, .. } = self;
+        let own = self.own_id.map(|key| format!(",{}:{id}", quote(key))).unwrap_or_default();
         format!(
-            "{{\"type\":{type_name},\"id\":{id},\"parentId\":{parent},\"timestamp\":{timestamp}{fields}}}"
+            "{{\"type\":{type_name},\"id\":{id},\"parentId\":{parent},\"timestamp\":{timestamp}{fields}{own}}}"
         )
         .into()
     }
@@ -132,8 +164,9 @@ impl SessionManager {
     /// # Errors
     /// If nothing was appended. The log is valid then, and the tree is as it was.
     pub fn append(&mut self, entry: &NewEntry) -> Result<EntryId, AppendError> {
-        if let Some(why) = self.read_only() {
-            return Err(AppendError::ReadOnly { path: self.path_for_errors(), why });
+        self.check_takes_entries()?;
+        if let Some(why) = entry.problem {
+            return Err(AppendError::BadEntry { why });
         }
         self.check_references(entry)?;
         let number = match &self.place {
@@ -159,7 +192,11 @@ impl SessionManager {
                 let target = value.and_then(json::members::as_str);
                 let target = target
                     .ok_or(AppendError::BadEntry { why: "its `targetId` must be the id of an entry" })?;
-                self.number_of(&target)?;
+                let number = self.number_of(&target)?;
+                if entry.kind == Kind::Leaf && self.tree.landing(number).is_none() {
+                    // A `leaf` entry that leads nowhere: one cannot go there, either.
+                    return Err(NoSuchEntry { id: target.into_owned().into() }.into());
+                }
                 Ok(())
             }
         }
@@ -259,11 +296,20 @@ impl SessionManager {
         };
         self.catch_up(len)?;
         self.wait_for_tail()?;
+        self.check_takes_entries()?;
         if self.format.is_old() {
             self.migrate_file()?;
             return Ok(None);
         }
         self.write_line(entry)
+    }
+
+    /// What stands at the path may have become a log of a later version since the session was opened.
+    pub(super) fn check_takes_entries(&self) -> Result<(), AppendError> {
+        match self.read_only() {
+            Some(why) => Err(AppendError::ReadOnly { path: self.path_for_errors(), why }),
+            None => Ok(()),
+        }
     }
 
     /// Writes the line. None says that it has to be tried again.

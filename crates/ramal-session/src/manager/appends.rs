@@ -10,7 +10,7 @@ use crate::json::quote;
 pub struct Compaction<'a> {
     /// The summary that stands in place of what is not kept.
     pub summary: &'a str,
-    /// The first entry that is kept; none to keep nothing, which is written as the entry's own id.
+    /// The first entry that is kept; empty to keep nothing, which is written as the compaction's own id.
     pub first_kept_entry_id: &'a str,
     /// Tokens in the context before it.
     pub tokens_before: u64,
@@ -35,8 +35,10 @@ impl SessionManager {
     /// # Errors
     /// As for [`SessionManager::append`]; also if `message` is no JSON object.
     pub fn append_message(&mut self, message: &str) -> Result<EntryId, AppendError> {
-        let entry = format!("{{\"type\":\"message\",\"message\":{message}}}");
-        self.append(&NewEntry::from_json(&entry)?)
+        if !message.trim_start().starts_with('{') {
+            return Err(AppendError::BadEntry { why: "a message must be a JSON object" });
+        }
+        self.append(&NewEntry::new("message").json("message", message))
     }
 
     /// Puts a label on an entry, or takes it off with none or an empty one. Answers the id of the
@@ -102,9 +104,12 @@ impl SessionManager {
     /// # Errors
     /// As for [`SessionManager::append`].
     pub fn append_compaction(&mut self, compaction: &Compaction<'_>) -> Result<EntryId, AppendError> {
-        let entry = NewEntry::new("compaction")
-            .text("summary", compaction.summary)
-            .text("firstKeptEntryId", compaction.first_kept_entry_id)
+        let entry = NewEntry::new("compaction").text("summary", compaction.summary);
+        let entry = match compaction.first_kept_entry_id {
+            "" => entry.own_id("firstKeptEntryId"),
+            id => entry.text("firstKeptEntryId", id),
+        };
+        let entry = entry
             .json("tokensBefore", &compaction.tokens_before.to_string())
             .json_if("details", compaction.details)
             .json_if(

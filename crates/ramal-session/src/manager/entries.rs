@@ -58,7 +58,7 @@ impl SessionManager {
         if node.flags.has(Flags::NO_ID) {
             line = ObjectEdit::new().set("id", quote(&id)).apply(&line);
         }
-        Ok(Entry::new(&line, id, node.kind, node.role, node.time))
+        Ok(Entry::new(line, id, node.kind, node.role, node.time))
     }
 
     pub(crate) fn read_error(&self, number: u32, source: io::Error) -> ReadError {

@@ -42,6 +42,8 @@ pub(super) struct Intake {
     held: Option<Vec<Line>>,
     /// Lines so far that parse as JSON.
     json_lines: u64,
+    /// The header was found, now or when the session was opened.
+    has_header: bool,
     force_three: bool,
     /// An entry with an id stood in what was taken for version 1.
     pub(super) mistaken: bool,
@@ -71,6 +73,7 @@ impl Intake {
             last: Last::Nothing,
             held: Some(Vec::new()),
             json_lines: 0,
+            has_header: false,
             force_three,
             mistaken: false,
             size,
@@ -79,8 +82,14 @@ impl Intake {
     }
 
     /// Goes on with a session that is open already.
-    pub(super) fn resume(tree: Tree, format: Format, damage: DamageFound, json_lines: u64) -> Intake {
-        Intake { tree, format, damage, held: None, json_lines, ..Intake::new(0, false) }
+    pub(super) fn resume(
+        tree: Tree,
+        format: Format,
+        damage: DamageFound,
+        json_lines: u64,
+        has_header: bool,
+    ) -> Intake {
+        Intake { tree, format, damage, held: None, json_lines, has_header, ..Intake::new(0, false) }
     }
 
     pub(super) fn json_lines(&self) -> u64 {
@@ -153,13 +162,12 @@ impl Intake {
         self.tree.hooks_are_custom = self.format.is_old();
         self.tree.ordinals = (self.format == Format::One).then(Vec::new);
         let mut folded = Vec::new();
-        let mut before_header = self.header.is_some();
+        self.has_header = self.header.is_some();
+        let mut before_header = self.has_header;
         for line in held {
             match &line.what {
-                What::Title(_, bytes) if before_header => {
-                    folded.push(bytes.clone());
-                    self.json_lines += 1;
-                }
+                // It becomes a part of the header, and counts with it.
+                What::Title(_, bytes) if before_header => folded.push(bytes.clone()),
                 What::Session(_) if Some(line.offset) == self.header_at => {
                     before_header = false;
                     self.json_lines += 1;
@@ -207,7 +215,7 @@ impl Intake {
     }
 
     fn damaged(&mut self, log: &Log, line: &Line, flaw: Flaw) {
-        if self.format == Format::One || (flaw == Flaw::NoType && self.header.is_none()) {
+        if self.format == Format::One || (flaw == Flaw::NoType && !self.has_header) {
             match log.read(line.offset, line.len) {
                 Ok(bytes) => {
                     let is_header = json::get_str(&bytes, "kind").as_deref() == Some("header");

@@ -42,9 +42,18 @@ impl SessionManager {
     fn write_planned(&mut self, more: &[u8]) -> Result<(), AppendError> {
         let Place::Planned { path, occupied } = self.place.clone() else { return Ok(()) };
         let Log::Memory(bytes) = &self.log else { return Ok(()) };
+        let mut is_forced = true;
         let written = match occupied {
-            None => place_new(&path, &[bytes, more]),
+            None => match place_new(&path, &[bytes, more]) {
+                // If what appeared there is empty, it is still the place for this session.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    is_forced = false;
+                    fill_empty(&path, &[], &[bytes, more].concat())
+                }
+                placed => placed,
+            },
             Some(len) => {
+                is_forced = false;
                 let rest = &bytes[usize::try_from(len).unwrap_or(bytes.len()).min(bytes.len())..];
                 match fill_empty(&path, &bytes[..bytes.len() - rest.len()], &[rest, more].concat()) {
                     // What had no content is gone: nothing stands there.
@@ -57,8 +66,7 @@ impl SessionManager {
             Ok(log) => {
                 self.log = Log::File(log);
                 self.place = Place::File;
-                self.durability =
-                    if occupied.is_some() { Durability::WithTheSystem } else { Durability::OnDisk };
+                self.durability = if is_forced { Durability::OnDisk } else { Durability::WithTheSystem };
                 Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(AppendError::Appeared { path }),
@@ -73,6 +81,7 @@ impl SessionManager {
         let path = self.path_for_errors();
         let len = self.log.len().map_err(|source| self.io_error(source))?;
         self.catch_up(len)?;
+        self.check_takes_entries()?;
         if self.format.is_old() {
             return Err(AppendError::Replaced { path, with: "nothing, and it is in an old version" });
         }

@@ -4,7 +4,6 @@ use super::{NewEntry, SessionManager};
 use crate::entry::EntryId;
 use crate::error::{AppendError, NoSuchEntry, ReadError};
 use crate::json::quote;
-use crate::tree::node::Flags;
 
 /// Why one could not go to an entry. The leaf is where it was.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +66,7 @@ impl SessionManager {
             .text("fromId", from.unwrap_or("root"))
             .text("summary", summary)
             .json_if("details", details)
-            .json("abandonedLeafId", &old_id.map_or_else(|| "null".into(), |id| quote(&id)))
+            .json("abandonedLeafId", &old_id.as_ref().map_or_else(|| "null".into(), |id| quote(id)))
             .json_if("fromExtension", from_extension.map(|yes| if yes { "true" } else { "false" }));
         match from {
             Some(id) => self.branch(id)?,
@@ -75,9 +74,22 @@ impl SessionManager {
         }
         let appended = self.append(&entry);
         if appended.is_err() {
-            self.leaf = old;
+            self.stand_again(old, old_id.as_ref());
         }
         appended
+    }
+
+    /// Stands again where one stood before an append failed, at the node `old` with the id `id`. The
+    /// log may have been read anew meanwhile, and the entry be another node.
+    fn stand_again(&mut self, old: Option<u32>, id: Option<&EntryId>) {
+        let Some(id) = id else {
+            self.leaf = None;
+            return;
+        };
+        let is_it = |&number: &u32| {
+            (number as usize) < self.tree.len() && self.entry_id(number).is_ok_and(|now| now == *id)
+        };
+        self.leaf = old.filter(is_it).or_else(|| self.tree.find(id)).or(self.leaf);
     }
 
     /// Goes to an entry as a user does who picks it in the tree: to the parent of a user message or an
@@ -93,16 +105,21 @@ impl SessionManager {
         }
         let editor_text = self.editor_text(number)?;
         let old = self.leaf;
+        let old_id = old.map(|old| self.entry_id(old).map_err(|source| self.read_error(old, source)));
+        let old_id = old_id.transpose()?;
         if self.goes_before(number) {
-            self.leaf =
-                self.tree.parent(number).filter(|&parent| !self.tree.node(parent).flags.has(Flags::NO_ID));
+            // A `leaf` entry is no place to be, as a parent neither.
+            self.leaf = match self.tree.parent(number) {
+                Some(parent) => self.tree.landing(parent).ok_or_else(|| NoSuchEntry { id: id.into() })?,
+                None => None,
+            };
         } else {
             self.branch(id)?;
         }
         if let Some(label) = label
             && let Err(error) = self.append_label_change(id, Some(label))
         {
-            self.leaf = old;
+            self.stand_again(old, old_id.as_ref());
             return Err(error.into());
         }
         Ok(Moved { moved: true, editor_text })

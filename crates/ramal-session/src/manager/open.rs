@@ -118,7 +118,7 @@ impl SessionManager {
             leaf: None,
             place: Place::Memory,
             session_dir: None,
-            read: ReadUpTo { settled, end: settled, lines: 1, ..ReadUpTo::default() },
+            read: ReadUpTo { settled, end: settled, lines: 1, json_lines: 1, ..ReadUpTo::default() },
             damage: DamageFound::default(),
             header_at: Some(0),
             durability: Durability::OnDisk,
@@ -182,9 +182,15 @@ impl SessionManager {
         self.take_in_from_tail(end).map_err(|source| OpenError::Io { path: PathBuf::new(), source })
     }
 
-    /// Stands at the last entry, whatever it is.
+    /// Stands at the last entry; where that is one that moved the position, where opening the log leads.
     pub(crate) fn stand_at_last(&mut self) {
-        self.leaf = (self.tree.len() as u32).checked_sub(1);
+        let last = (self.tree.len() as u32).checked_sub(1);
+        self.leaf = match last {
+            Some(last) if self.tree.node(last).kind == crate::entry::Kind::Leaf => {
+                self.tree.leaf_after_opening()
+            }
+            last => last,
+        };
     }
 
     pub(crate) fn leaf_number(&self) -> Option<u32> {

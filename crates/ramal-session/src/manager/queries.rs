@@ -182,6 +182,12 @@ impl SessionManager {
         self.tree.find(id).map(|number| self.handle(number))
     }
 
+    /// The entry with a [`EntryRef::position`]; none if there are not so many. Positions stay as they
+    /// are when entries are appended, so that they can be kept where handles cannot.
+    pub fn get_entry_at(&self, position: usize) -> Option<EntryRef<'_>> {
+        (position < self.tree.len()).then(|| self.handle(position as u32))
+    }
+
     /// All entries, in the order of the log.
     pub fn get_entries(&self) -> impl DoubleEndedIterator<Item = EntryRef<'_>> + ExactSizeIterator {
         (0..self.tree.len()).map(|number| self.handle(number as u32))

@@ -89,9 +89,12 @@ impl SessionManager {
         if read.end > read.settled {
             let mut next = [0; 2];
             let count = self.log.read_at(read.end, &mut next)?;
+            // One carriage return at the end of a line is no part of it; of two, the first is.
+            let returned = read.tail_is_entry
+                && self.tree.nodes.last().is_some_and(|node| node.offset() + node.len() < read.end);
             let closed = match &next[..count] {
                 [b'\n', ..] => Some(1),
-                [b'\r', b'\n'] => Some(2),
+                [b'\r', b'\n'] if !returned => Some(2),
                 _ => None,
             };
             if let Some(bytes) = closed.filter(|_| !read.tail_is_damaged) {
@@ -113,7 +116,8 @@ impl SessionManager {
         }
         let tree = std::mem::replace(&mut self.tree, Tree::new());
         let damage = std::mem::take(&mut self.damage);
-        let mut intake = Intake::resume(tree, self.format.clone(), damage, read.json_lines);
+        let has_header = !self.header.is_made_up();
+        let mut intake = Intake::resume(tree, self.format.clone(), damage, read.json_lines, has_header);
         let log = &self.log;
         let scanned =
             scan::scan(log, read.settled, len, read.lines, &mut |lines| intake.take_all(log, lines));

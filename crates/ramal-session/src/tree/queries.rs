@@ -1,5 +1,7 @@
 //! Questions about the shape of the tree that need no payload.
 
+use std::collections::HashMap;
+
 use super::Tree;
 use super::node::Flags;
 use crate::entry::time::UNREADABLE;
@@ -10,12 +12,13 @@ impl Tree {
     /// Where the leaf is after opening: the last entry in the file that decides (contract, section 1).
     pub(crate) fn leaf_after_opening(&self) -> Option<u32> {
         let mut leaf = None;
+        let mut landings = HashMap::new();
         for (number, node) in (0u32..).zip(&self.nodes) {
             if node.flags.has(Flags::NO_ID) {
                 continue;
             }
             if node.kind == Kind::Leaf {
-                leaf = self.landing(number).unwrap_or(leaf);
+                leaf = self.landing_after(number, &mut landings).unwrap_or(leaf);
             } else if node.kind.decides_leaf() || (self.is_placed(number) && self.parent(number) == leaf) {
                 leaf = Some(number);
             }
@@ -33,19 +36,39 @@ impl Tree {
     /// Where one stands after moving to an entry: there, or where a `leaf` entry leads. The outer
     /// none says that it leads nowhere, the inner one that it leads before the first entry.
     pub(crate) fn landing(&self, number: u32) -> Option<Option<u32>> {
+        self.landing_after(number, &mut HashMap::new())
+    }
+
+    /// As [`Tree::landing`]. Chains of `leaf` entries are remembered in `known`, so that each is
+    /// followed once.
+    fn landing_after(
+        &self,
+        number: u32,
+        known: &mut HashMap<u32, Option<Option<u32>>>,
+    ) -> Option<Option<u32>> {
+        let mut chain = Vec::new();
         let mut at = number;
-        // A chain of `leaf` entries cannot be longer than there are such entries.
-        for _ in 0..=self.moves.len() {
+        let landing = loop {
             if self.node(at).kind != Kind::Leaf {
-                return Some(Some(at));
+                break Some(Some(at));
             }
-            match self.moves.get(&at)? {
-                LeafTarget::Root => return Some(None),
-                LeafTarget::Id(key) => at = self.resolve(*key, at)?,
-                LeafTarget::Unreadable => return None,
+            if let Some(landing) = known.get(&at) {
+                break *landing;
             }
-        }
-        None
+            // Whoever comes here again before the end is known goes in a circle, which leads nowhere.
+            known.insert(at, None);
+            chain.push(at);
+            match self.moves.get(&at) {
+                Some(LeafTarget::Root) => break Some(None),
+                Some(LeafTarget::Id(key)) => match self.resolve(*key, at) {
+                    Some(next) => at = next,
+                    None => break None,
+                },
+                Some(LeafTarget::Unreadable) | None => break None,
+            }
+        };
+        known.extend(chain.into_iter().map(|at| (at, landing)));
+        landing
     }
 
     /// The children of a node, or the roots, as the tree shows them: children oldest to newest, an

@@ -37,10 +37,10 @@ pub(crate) struct BranchArgs {
 #[command(after_help = "\
 Examples:
   ramal clone
-  ramal clone --session parser")]
+  ramal clone parser")]
 pub(crate) struct CloneArgs {
     #[command(flatten)]
-    session: resolve::SessionOption,
+    session: resolve::SessionArgument,
     #[command(flatten)]
     json: Json,
 }

@@ -8,13 +8,14 @@ use ramal_session::check::{self, Finding, Flaw, Mended, Repaired, Report, Severi
 use serde::Serialize;
 
 use super::Json;
+use super::notices::several;
 use crate::cli::Globals;
 use crate::failure::{self, Status};
 use crate::output::json_line;
 use crate::progress::Progress;
 use crate::resolve;
 use crate::view::style::{Palette, Role};
-use crate::view::width::wrap;
+use crate::view::width::{fit, pad, wrap};
 use crate::view::{clean, human};
 
 /// Tell what is damaged in sessions, and mend it
@@ -98,7 +99,12 @@ impl Checked {
             progress.show(|| format!("{} of {} read", human::size(done), human::size(all)));
         });
         progress.clear();
-        let report = report.map_err(|source| ramal_session::OpenError::Io { path: path.into(), source })?;
+        let mut report =
+            report.map_err(|source| ramal_session::OpenError::Io { path: path.into(), source })?;
+        if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
+            // What was looked at is the session that would begin there.
+            (report.bytes, report.lines) = (0, 0);
+        }
         let header = session.get_header();
         let session_id = (!header.is_made_up()).then(|| header.id().to_owned());
         Ok(Checked { path: path.into(), session_id, report, repaired: None })
@@ -125,8 +131,8 @@ impl Page {
             false => ("damaged", Role::Error),
         };
         let verdict = self.palette.paint(role, verdict).to_string();
-        let (entries, size) = (human::count(before.entries as u64), human::size(before.bytes));
-        writeln!(out, "{name}: {verdict}, {entries} entries, {size}")?;
+        let (entries, size) = (entries(before.entries), human::size(before.bytes));
+        writeln!(out, "{name}: {verdict}, {entries}, {size}")?;
         for finding in &before.findings {
             let role = if finding.what.severity() == Severity::Damage { Role::Error } else { Role::Dim };
             self.print_row(&place(finding), &finding.what.to_string(), role, out)?;
@@ -159,7 +165,7 @@ impl Page {
         repaired: &Repaired,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
-        let heading = format!("  Repaired: {} done", plural(repaired.count, "thing", "things"));
+        let heading = format!("  Repaired: {} done", several(repaired.count, "thing", "things"));
         writeln!(out, "{}", self.palette.paint(Role::Active, &heading))?;
         for mended in &repaired.mended {
             let (place, text) = describe(mended);
@@ -168,10 +174,9 @@ impl Page {
         if let Some(backup) = &repaired.backup {
             writeln!(out, "  The old file is {}", clean::name(&backup.to_string_lossy()))?;
         }
-        let (entries, left) = (checked.report.entries as u64, checked.report.damage);
-        match left {
-            0 => writeln!(out, "  It is whole now: {} entries", human::count(entries))?,
-            left => writeln!(out, "  {} cannot be mended", plural(left, "thing", "things"))?,
+        match checked.report.damage {
+            0 => writeln!(out, "  It is whole now: {}", entries(checked.report.entries))?,
+            left => writeln!(out, "  {} cannot be mended", several(left, "thing", "things"))?,
         }
         Ok(())
     }
@@ -179,22 +184,38 @@ impl Page {
     /// A row of two columns, of which the second goes on below itself.
     fn print_row(&self, place: &str, text: &str, role: Role, out: &mut dyn Write) -> anyhow::Result<()> {
         const PLACE: usize = 22;
+        /// With fewer columns the second stands below the first.
+        const NARROW: usize = 60;
         let text = clean::one_line(text, 500);
-        let room = self.columns.saturating_sub(PLACE + 4).max(20);
-        for (at, line) in wrap(&text, room).enumerate() {
-            let place = crate::view::width::pad(if at == 0 { place } else { "" }, PLACE);
+        let beside = self.columns >= NARROW;
+        if !beside {
+            writeln!(
+                out,
+                "  {}",
+                self.palette.paint(Role::Dim, &fit(place, self.columns.saturating_sub(2)))
+            )?;
+        }
+        let before = if beside { PLACE + 4 } else { 4 };
+        for (at, line) in wrap(&text, self.columns.saturating_sub(before).max(16)).enumerate() {
+            let place = if beside && at == 0 { place } else { "" };
+            let place = pad(place, before - 4);
             writeln!(out, "  {}  {}", self.palette.paint(Role::Dim, &place), self.palette.paint(role, line))?;
         }
         Ok(())
     }
 }
 
+fn entries(count: usize) -> String {
+    several(count as u64, "entry", "entries")
+}
+
 fn of_it(some: u64, all: u64) -> String {
     if some == all { "All".into() } else { human::count(some) }
 }
 
-fn plural(count: u64, one: &str, many: &str) -> String {
-    format!("{} {}", human::count(count), if count == 1 { one } else { many })
+/// The whole path, as other commands give it.
+fn absolute(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
 }
 
 /// Where something was found: the line, and the entry if there is one.
@@ -224,7 +245,7 @@ fn describe(mended: &Mended) -> (String, String) {
             };
             let text = match recovered {
                 0 => "taken out; nothing in it was whole".into(),
-                _ => format!("{} recovered", plural(*recovered as u64, "entry", "entries")),
+                _ => format!("{} recovered", several(*recovered as u64, "entry", "entries")),
             };
             (place, text)
         }
@@ -276,7 +297,7 @@ impl<'a> Row<'a> {
     fn of(checked: &'a Checked, before: &'a Report) -> Row<'a> {
         let backup = checked.repaired.as_ref().and_then(|repaired| repaired.backup.as_deref());
         Row {
-            session_file: checked.path.to_string_lossy().into_owned(),
+            session_file: absolute(&checked.path),
             session_id: checked.session_id.as_deref(),
             status: if before.is_sound() { "whole" } else { "damaged" },
             version: super::ls::version(&before.format),

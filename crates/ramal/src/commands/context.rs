@@ -2,13 +2,15 @@
 
 use std::io::Write;
 
-use ramal_session::{At, Message, Role as Who, SessionManager, json};
+use ramal_session::{At, Message, Role as Who, SessionManager, ToolCall, json};
 
 use super::Json;
 use crate::cli::Globals;
 use crate::failure::Status;
 use crate::output::raw_json;
 use crate::resolve;
+use crate::view::line::Line;
+use crate::view::says::called_on;
 use crate::view::style::{Palette, Role};
 use crate::view::width::{fit, pad, pad_start, wrap};
 use crate::view::{clean, human};
@@ -113,8 +115,10 @@ fn draw(
 ) -> anyhow::Result<()> {
     for (name, value) in state(session)? {
         let value = clean::one_line(&value, columns);
-        let value = fit(&value, columns.saturating_sub(TOKENS + 2 + ROLE)).into_owned();
-        writeln!(out, "{}  {value}", palette.paint(Role::Dim, &pad(name, TOKENS + ROLE)))?;
+        let mut line = Line::new(palette, &[]);
+        line.push_fit(Role::Dim, &format!("{}  ", pad(name, TOKENS + ROLE)), columns);
+        line.push_fit(Role::Assistant, &value, columns);
+        writeln!(out, "{}", line.finish())?;
     }
     writeln!(out)?;
     let (mut total, mut count) = (0u64, 0u64);
@@ -133,24 +137,24 @@ fn draw(
             Who::ToolResult => Role::Tool,
             _ => Role::Heading,
         };
-        let text = in_a_line(message, room);
-        writeln!(
-            out,
-            "{}  {}  {}{}",
-            palette.paint(Role::Dim, &pad_start(&human::count(tokens), TOKENS)),
-            palette.paint(look, &pad(&role, ROLE)),
-            palette.paint(Role::Dim, &id),
-            fit(&text, room)
-        )?;
+        let mut line = Line::new(palette, &[]);
+        let number = pad_start(&human::count(tokens), TOKENS);
+        line.push_fit(Role::Dim, &format!("{number}  "), columns);
+        line.push_fit(look, &format!("{}  ", pad(&role, ROLE)), columns);
+        line.push_fit(Role::Dim, &id, columns);
+        line.push_fit(Role::Assistant, &in_a_line(message, session.get_cwd(), room), columns);
+        writeln!(out, "{}", line.finish())?;
         Ok(())
     })?;
     if count == 0 {
-        writeln!(out, "There are no messages at this place in the tree.")?;
+        for line in wrap("There are no messages at this place in the tree.", columns) {
+            writeln!(out, "{line}")?;
+        }
         return Ok(());
     }
     let messages = super::notices::several(count, "message", "messages");
     let line = format!("{}  in {messages}", pad_start(&human::count(total), TOKENS));
-    writeln!(out, "\n{}", palette.paint(Role::Heading, &line))?;
+    writeln!(out, "\n{}", palette.paint(Role::Heading, &fit(&line, columns)))?;
     let note = "Tokens are estimated: four bytes are counted as one, an image as 1,200.";
     for line in wrap(note, columns) {
         writeln!(out, "{}", palette.paint(Role::Dim, line))?;
@@ -182,10 +186,12 @@ fn state(session: &SessionManager) -> anyhow::Result<Vec<(&'static str, String)>
 }
 
 /// What a message says, in a line.
-fn in_a_line(message: Message<'_>, columns: usize) -> String {
+fn in_a_line(message: Message<'_>, cwd: &str, columns: usize) -> String {
     let mut parts = vec![message.text()];
     if parts.iter().all(|text| text.trim().is_empty()) {
-        parts = message.tool_calls().map(|call| format!("→ {} {}", call.name, call.arguments)).collect();
+        let call =
+            |call: ToolCall<'_>| format!("▸ {} {}", call.name, called_on(&call.name, call.arguments, cwd));
+        parts = message.tool_calls().map(call).collect();
     }
     let images = blocks_of(message, b"\"image\"");
     if images > 0 {

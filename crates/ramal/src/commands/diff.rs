@@ -4,19 +4,19 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use ramal_session::{Entry, EntryId, EntryRef, Kind, Role as Who, SessionManager, ToolCall, time};
+use ramal_session::{Calls, Entry, EntryId, EntryRef, Kind, Role as Who, SessionManager, ToolCall, time};
 use serde::ser::{SerializeMap as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
-use super::Json;
-use super::labels::PREVIEW;
-use crate::brief::brief;
+use super::notices::several;
+use super::{Json, call_of};
 use crate::cli::Globals;
 use crate::failure::Status;
 use crate::output::json_line;
 use crate::resolve;
+use crate::view::says::{preview, says, says_for_preview};
 use crate::view::style::{Palette, Role};
-use crate::view::width::{fit, pad, width, wrap};
+use crate::view::width::{fit, pad, wrap};
 use crate::view::{clean, human};
 
 /// Compare two branches
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         return print_json(&left, &right, ancestor, out);
     }
     let page = Page { palette: globals.palette(), columns: globals.columns() };
-    page.print_ancestor(ancestor, left.above, out)?;
+    page.print_ancestor(&session, ancestor, left.above, out)?;
     match page.columns {
         SIDE_BY_SIDE.. => page.print_beside(left, right, out)?,
         _ => {
@@ -69,6 +69,7 @@ const SIDE_BY_SIDE: usize = 100;
 
 /// One branch, from behind the common ancestor to its end.
 struct Side<'a> {
+    session: &'a SessionManager,
     end: EntryId,
     label: Option<&'a str>,
     is_leaf: bool,
@@ -76,6 +77,7 @@ struct Side<'a> {
     above: usize,
     entries: Vec<EntryRef<'a>>,
     touched: Touched,
+    calls: Calls,
 }
 
 impl<'a> Side<'a> {
@@ -88,12 +90,14 @@ impl<'a> Side<'a> {
         let behind = |found: usize| found + 1;
         let above = ancestor.and_then(|a| path.iter().position(|&entry| entry == a)).map_or(0, behind);
         Ok(Side {
+            session,
             end: end.id()?,
             label: end.label(),
             is_leaf: session.get_leaf_entry() == Some(end),
             above,
             entries: path[above..].to_vec(),
             touched: Touched::default(),
+            calls: Calls::default(),
         })
     }
 
@@ -118,15 +122,11 @@ impl<'a> Side<'a> {
             (0, _) => "nothing that the other has not".into(),
             (entries, messages) => format!(
                 "{}, {}",
-                plural(entries, "entry", "entries"),
-                plural(messages, "message", "messages")
+                several(entries as u64, "entry", "entries"),
+                several(messages as u64, "message", "messages")
             ),
         }
     }
-}
-
-fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{} {}", human::count(count as u64), if count == 1 { one } else { many })
 }
 
 /// What a branch did, gathered while its entries are read.
@@ -181,6 +181,7 @@ struct Cell {
 impl Page {
     fn print_ancestor(
         &self,
+        session: &SessionManager,
         ancestor: Option<EntryRef<'_>>,
         count: usize,
         out: &mut dyn Write,
@@ -189,9 +190,9 @@ impl Page {
             writeln!(out, "{}\n", self.palette.paint(Role::Heading, "The two have no common ancestor."))?;
             return Ok(());
         };
-        let heading = format!("Common ancestor, after {}", plural(count, "entry", "entries"));
+        let heading = format!("Common ancestor, after {}", several(count as u64, "entry", "entries"));
         writeln!(out, "{}", self.palette.paint(Role::Heading, &fit(&heading, self.columns)))?;
-        let cell = cell(&ancestor.read()?, ancestor.label(), self.columns);
+        let cell = cell(session, ancestor, &ancestor.read()?, &mut Calls::default(), self.columns)?;
         writeln!(out, "{}\n", self.palette.paint(cell.role, &cell.text))?;
         Ok(())
     }
@@ -254,7 +255,7 @@ impl<'a> Column<'a> {
         if let Some(handle) = self.side.entries.get(at - HEAD) {
             let entry = handle.read()?;
             self.side.touched.take(&entry);
-            return Ok(Some(cell(&entry, handle.label(), self.columns)));
+            return Ok(Some(cell(self.side.session, *handle, &entry, &mut self.side.calls, self.columns)?));
         }
         let (side, columns) = (&self.side, self.columns);
         Ok(self.foot.get_or_insert_with(|| foot(side, columns)).pop())
@@ -290,14 +291,22 @@ fn foot(side: &Side<'_>, columns: usize) -> Vec<Cell> {
 }
 
 /// An entry as a line of its own.
-fn cell(entry: &Entry, label: Option<&str>, columns: usize) -> Cell {
-    let brief = brief(entry, columns);
-    let label = label.map(|label| format!("[{}] ", clean::name(label))).unwrap_or_default();
-    let id = clean::one_line(entry.id(), 8);
-    let text = format!("{}  {label}{}  {}", pad(&id, 8), brief.who, brief.text);
-    debug_assert!(width(&id) <= 9, "a row has room for eight columns of an id");
-    Cell { text: fit(text.trim_end(), columns).into_owned(), role: brief.role }
+fn cell(
+    session: &SessionManager,
+    handle: EntryRef<'_>,
+    entry: &Entry,
+    calls: &mut Calls,
+    columns: usize,
+) -> anyhow::Result<Cell> {
+    let call = call_of(session, handle, entry, calls)?;
+    let says = says(entry, call, session.get_cwd(), columns);
+    let label = handle.label().map(|label| format!("[{}] ", clean::name(label))).unwrap_or_default();
+    let text = format!("{}  {label}{}", pad(&clean::one_line(entry.id(), ID), ID), says.line());
+    Ok(Cell { text: fit(text.trim_end(), columns).into_owned(), role: says.role })
 }
+
+/// Columns of an id.
+const ID: usize = 8;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -333,15 +342,20 @@ struct JsonEntries<'a>(&'a JsonSide<'a>);
 impl Serialize for JsonEntries<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(Some(self.0.side.entries.len()))?;
-        for handle in &self.0.side.entries {
+        let (side, mut calls) = (self.0.side, Calls::default());
+        for handle in &side.entries {
             let entry = handle.read().map_err(serde::ser::Error::custom)?;
             self.0.touched.borrow_mut().take(&entry);
+            let call = call_of(side.session, *handle, &entry, &mut calls);
+            let call = call.map_err(serde::ser::Error::custom)?;
+            let says = says_for_preview(&entry, call, side.session.get_cwd());
             list.serialize_element(&JsonEntry {
                 id: entry.id(),
                 r#type: &entry.type_name(),
                 role: entry.role().name(),
                 timestamp: entry.time().map(time::format),
-                preview: &fit(&brief(&entry, PREVIEW).text, PREVIEW),
+                preview: &preview(&says),
+                error: says.wrong.as_deref(),
                 label: handle.label(),
             })?;
         }
@@ -358,6 +372,8 @@ struct JsonEntry<'a> {
     role: Option<&'static str>,
     timestamp: Option<String>,
     preview: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<&'a str>,
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use ramal_session::{EntryId, Kind, SessionManager};
 use serde::Serialize;
 
 use super::Json;
@@ -53,13 +54,13 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
     let entry_id = match wanted {
         None => {
             let set_by = session.get_entry(&target).and_then(|entry| entry.labelled_by());
-            let none = || Failure::new(format!("entry {target} has no label"));
-            set_by.ok_or_else(|| none().hint(format!("`ramal label {target} TEXT` gives it one")))?.id()?
+            set_by.map_or_else(|| Err(has_none(&session, &target)), |set_by| Ok(set_by.id()?))?
         }
         Some(text) => {
             let text = Some(text.trim()).filter(|text| !text.is_empty());
             let id = session.append_label_change(&target, text)?;
             session.sync()?;
+            failure::warn_without_locks(&session);
             remembered::remember(&session);
             id
         }
@@ -77,4 +78,16 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         });
     }
     Ok(Status::Done)
+}
+
+/// After labelling, the leaf is the entry that says so: whoever asks about the leaf may mean another.
+fn has_none(session: &SessionManager, target: &EntryId) -> anyhow::Error {
+    let failure = Failure::new(format!("entry {target} has no label"));
+    let entry = session.get_entry(target).filter(|entry| entry.kind() == Kind::Label);
+    let labels = entry.and_then(|entry| Some(entry.read().ok()?.get_str("targetId")?.into_owned()));
+    match labels {
+        Some(labels) => failure.hint(format!("it is what labels entry {labels}")),
+        None => failure.hint(format!("`ramal label {target} TEXT` gives it one")),
+    }
+    .into()
 }

@@ -2,17 +2,18 @@
 
 use std::io::Write;
 
-use ramal_session::time;
+use ramal_session::{Calls, time};
 use serde::Serialize;
 
-use super::Json;
-use crate::brief::brief;
+use super::{Json, call_of};
 use crate::cli::Globals;
 use crate::failure::{self, Status};
 use crate::output::json_line;
 use crate::resolve;
+use crate::view::line::Line;
+use crate::view::says::{preview, says, says_for_preview};
 use crate::view::style::Role;
-use crate::view::width::{fit, pad, width};
+use crate::view::width::{pad, width};
 use crate::view::{clean, human};
 
 /// List the labels of a session
@@ -22,10 +23,11 @@ use crate::view::{clean, human};
 #[command(after_help = "\
 Examples:
   ramal labels
-  ramal labels --session parser --json")]
+  ramal labels examples/date-parser.jsonl
+  ramal labels parser --json")]
 pub(crate) struct Args {
     #[command(flatten)]
-    session: resolve::SessionOption,
+    session: resolve::SessionArgument,
     #[command(flatten)]
     json: Json,
 }
@@ -43,9 +45,6 @@ struct Row<'a> {
     preview: &'a str,
     is_active: bool,
 }
-
-/// Characters of a preview in JSON.
-pub(super) const PREVIEW: usize = 200;
 
 /// Columns of an id.
 const ID: usize = 8;
@@ -68,14 +67,14 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
     let label_columns = label_columns.min(columns / 3).min(WIDEST_LABEL);
     let time_columns = if columns < NARROW { 0 } else { 12 };
     let (zone, now) = (human::local_zone(), jiff::Timestamp::now());
-    let mut any = false;
+    let (mut any, mut calls) = (false, Calls::default());
     for handle in session.get_labels() {
         any = true;
         let (entry, label) = (handle.read()?, handle.label().unwrap_or_default());
+        let call = call_of(&session, handle, &entry, &mut calls)?;
         let is_active = active.get(handle.position()).copied().unwrap_or(false);
         let set_at = handle.labelled_by().and_then(|by| by.time());
         if args.json.json {
-            let preview = brief(&entry, PREVIEW).text;
             let row = Row {
                 id: entry.id(),
                 label,
@@ -83,7 +82,7 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
                 r#type: &entry.type_name(),
                 role: entry.role().name(),
                 timestamp: entry.time().map(time::format),
-                preview: &fit(&preview, PREVIEW),
+                preview: &preview(&says_for_preview(&entry, call, session.get_cwd())),
                 is_active,
             };
             json_line(out, &row)?;
@@ -94,19 +93,19 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         let id = clean::one_line(entry.id(), ID);
         let time_gap = if time_columns > 0 { time_columns + 2 } else { 0 };
         let room = columns.saturating_sub(2 + label_columns + 2 + ID + time_gap + 2);
-        let brief = brief(&entry, room);
-        let star = palette.paint(Role::Active, if is_active { "*" } else { " " }).to_string();
-        let label = palette.paint(Role::Label, &pad(&clean::name(label), label_columns)).to_string();
-        let mut marks = pad(&id, ID);
+        let says = says(&entry, call, session.get_cwd(), room);
+        let mut line = Line::new(palette, &[]);
+        line.push_fit(Role::Active, if is_active { "* " } else { "  " }, columns);
+        line.push_fit(Role::Label, &pad(&clean::name(label), label_columns), columns);
+        line.push_fit(Role::Dim, &format!("  {}", pad(&id, ID)), columns);
         if time_columns > 0 {
-            marks += &format!("  {}", pad(&when, time_columns));
+            line.push_fit(Role::Dim, &format!("  {}", pad(&when, time_columns)), columns);
         }
-        write!(out, "{star} {label}  {}", palette.paint(Role::Dim, &marks))?;
-        let line = format!("{}  {}", brief.who, brief.text);
-        match room {
-            0 => writeln!(out)?,
-            _ => writeln!(out, "  {}", palette.paint(brief.role, &fit(&line, room)))?,
+        line.push_fit(Role::Dim, "  ", columns);
+        for (role, part) in says.parts() {
+            line.push_fit(role, &part, columns);
         }
+        writeln!(out, "{}", line.finish())?;
     }
     if !any && !args.json.json {
         failure::note("No entry has a label; `ramal label ENTRY TEXT` gives one");

@@ -77,9 +77,10 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
     });
     let times = Times::new(human::local_zone(), span);
     if path.is_empty() {
-        let nothing =
-            if session.entry_count() == 0 { "has no entries yet" } else { "is before its first entry" };
-        failure::note(&format!("The session {nothing}; `ramal tree` shows what there is"));
+        failure::note(match session.entry_count() {
+            0 => "The session has no entries yet",
+            _ => "The leaf is before the first entry; `ramal tree` shows what there is",
+        });
     }
     let leaf = session.get_leaf_entry();
     let mut transcript = Transcript::new(out, palette, columns, Length::Short, session.get_cwd());

@@ -13,8 +13,9 @@ use crate::failure::{self, Status};
 use crate::output::json_line;
 use crate::progress::Progress;
 use crate::resolve;
+use crate::view::line::Line;
 use crate::view::style::{Palette, Role};
-use crate::view::width::{fit, pad, pad_start, width};
+use crate::view::width::{pad, pad_start, width};
 use crate::view::{clean, human};
 
 /// List the sessions of this directory, or all
@@ -56,14 +57,26 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         let table = Table::new(&listing.sessions, args.all, globals.palette(), globals.columns());
         table.print(out)?;
     } else if args.all {
-        failure::note("There are no sessions yet");
+        failure::note(&none_at_all(globals));
     } else {
-        let all = list(Scope::All).sessions.len();
-        failure::note(&format!("This directory: 0 sessions, all: {all}; `ramal ls --all` lists them"));
+        failure::note(&match list(Scope::All).sessions.len() as u64 {
+            0 => none_at_all(globals),
+            all => {
+                format!("This directory: 0 sessions, all: {}; `ramal ls --all` lists them", human::count(all))
+            }
+        });
     }
     out.flush()?;
     tell_problems(&listing);
     Ok(Status::Done)
+}
+
+fn none_at_all(globals: &Globals) -> String {
+    match &globals.session_dir {
+        Some(folder) if !folder.is_dir() => format!("There is no folder {}", folder.display()),
+        Some(folder) => format!("There are no sessions in {}", folder.display()),
+        None => "There are no sessions yet".into(),
+    }
 }
 
 /// Problems that are told one by one.
@@ -211,38 +224,51 @@ impl<'a> Table<'a> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let session = &self.sessions[number];
-        let id = self.palette.paint(Role::Dim, &pad(&clean::name(&self.ids[number]), id_columns)).to_string();
         let branch = match depth {
             0 => String::new(),
             depth => format!("{}└ ", "  ".repeat(depth.min(DEEPEST) - 1)),
         };
         let figures = self.figures(session);
-        let room = self.columns.saturating_sub(id_columns + 2 + width(&branch));
+        let indent = id_columns + 2 + width(&branch);
+        let room = self.columns.saturating_sub(indent);
         let (title, role) = title(session, room);
-        let guide = self.palette.paint(Role::Guide, &branch).to_string();
+        let mut line = self.line();
+        line.push_fit(
+            Role::Dim,
+            &format!("{}  ", pad(&clean::name(&self.ids[number]), id_columns)),
+            self.columns,
+        );
+        line.push_fit(Role::Guide, &branch, self.columns);
         let beside: usize = self.widths.iter().map(|width| width + 2).sum();
         if self.columns < id_columns + 2 + NAME_NEEDS + beside {
             // Too narrow for one line: the figures go below.
-            writeln!(out, "{id}  {guide}{}", self.palette.paint(role, &fit(&title, room)))?;
-            let indent = " ".repeat(id_columns + 2 + width(&branch));
-            let figures = figures.join("  ");
-            writeln!(out, "{indent}{}", self.palette.paint(Role::Dim, &fit(&figures, room)))?;
+            line.push_fit(role, &title, self.columns);
+            writeln!(out, "{}", line.finish())?;
+            self.print_below(indent, &figures.join("  "), out)?;
         } else {
             let (mut room, mut figures) = (room.saturating_sub(beside), self.in_columns(&figures));
             if self.directory_beside() {
                 figures += &format!("  {}", fit_end(&self.directory(session), DIRECTORY));
                 room = room.saturating_sub(DIRECTORY + 2);
             }
-            let title = pad(&title, room);
-            let figures = self.palette.paint(Role::Dim, figures.trim_end()).to_string();
-            writeln!(out, "{id}  {guide}{}{figures}", self.palette.paint(role, &title))?;
+            line.push_fit(role, &pad(&title, room), self.columns);
+            line.push_fit(Role::Dim, figures.trim_end(), self.columns);
+            writeln!(out, "{}", line.finish())?;
         }
         let notes = self.notes(session);
-        if !notes.is_empty() {
-            let indent = " ".repeat(id_columns + 2 + width(&branch));
-            writeln!(out, "{indent}{}", self.palette.paint(Role::Dim, &fit(&notes, room)))?;
-        }
-        Ok(())
+        if notes.is_empty() { Ok(()) } else { self.print_below(indent, &notes, out) }
+    }
+
+    fn line(&self) -> Line<'static> {
+        Line::new(self.palette, &[])
+    }
+
+    /// What there is no room for beside the name, or that has no column of its own.
+    fn print_below(&self, indent: usize, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        let mut line = self.line();
+        line.pad_to(indent.min(self.columns));
+        line.push_fit(Role::Dim, text, self.columns);
+        writeln!(out, "{}", line.finish())
     }
 
     /// Messages, branches, size, age, whose it is.

@@ -11,6 +11,7 @@ pub(crate) mod labels;
 pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod man;
+pub(crate) mod models;
 mod notices;
 pub(crate) mod rpc;
 pub(crate) mod show;
@@ -19,12 +20,12 @@ pub(crate) mod tree;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
-use ramal_session::{ReadError, SessionManager};
+use ramal_session::{CallOf, Calls, Entry, EntryRef, ReadError, Role as Who, SessionManager};
 
-use crate::brief::brief;
 use crate::cli;
 use crate::failure::Status;
 use crate::view::clean;
+use crate::view::says::says;
 use crate::view::width::fit;
 
 /// `--json`, for the commands that have it.
@@ -51,17 +52,45 @@ fn raw(json: &str) -> serde_json::Result<Box<serde_json::value::RawValue>> {
     serde_json::value::RawValue::from_string(json.to_owned())
 }
 
+/// The call that a result answers; the calls of an answer are kept on the way.
+fn call_of<'a>(
+    session: &SessionManager,
+    handle: EntryRef<'_>,
+    entry: &Entry,
+    calls: &'a mut Calls,
+) -> Result<Option<&'a CallOf>, ReadError> {
+    match entry.role() {
+        Who::Assistant => calls.note(handle, entry),
+        Who::ToolResult => {
+            let id = entry.message().and_then(|message| Some(message.get_str("toolCallId")?.into_owned()));
+            if let Some(id) = id {
+                return calls.of(session, handle, &id);
+            }
+        }
+        _ => {}
+    }
+    Ok(None)
+}
+
 /// Columns of an entry's text in a sentence.
 const QUOTED: usize = 60;
 
 /// Where the leaf is, in words.
 fn describe_leaf(session: &SessionManager) -> Result<String, ReadError> {
     let Some(leaf) = session.get_leaf_entry() else { return Ok("before the first entry".into()) };
-    let entry = leaf.read()?;
-    let brief = brief(&entry, QUOTED);
-    Ok(format!("at {}, {}: {}", entry.id(), brief.who, fit(&brief.text, QUOTED))
-        .trim_end_matches([':', ' '])
-        .into())
+    Ok(format!("at {}, {}", leaf.id()?, in_a_line(session, leaf, &mut Calls::default())?))
+}
+
+/// What an entry says, in a part of a sentence.
+pub(crate) fn in_a_line(
+    session: &SessionManager,
+    handle: EntryRef<'_>,
+    calls: &mut Calls,
+) -> Result<String, ReadError> {
+    let entry = handle.read()?;
+    let call = call_of(session, handle, &entry, calls)?;
+    let line = says(&entry, call, session.get_cwd(), QUOTED).line();
+    Ok(fit(&line, QUOTED).into_owned())
 }
 
 /// Prints a text that somebody will work with: its characters are shown if they act on a terminal, but

@@ -4,18 +4,16 @@ use std::io::Write;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use ramal_session::{
-    CallOf, Calls, Entry, EntryRef, Filter, Projection, Role as Who, SessionManager, View, time,
-};
+use ramal_session::{Calls, EntryRef, Filter, Projection, SessionManager, View, time};
 use serde::Serialize;
 
 use super::notices::{self, oddity, several};
-use super::{Json, session_file};
+use super::{Json, call_of, session_file};
 use crate::cli::Globals;
 use crate::failure::Status;
 use crate::output::json_line;
 use crate::resolve;
-use crate::view::says::{Says, says};
+use crate::view::says::{preview, says, says_for_preview};
 use crate::view::style::{Palette, Role};
 use crate::view::tree_row::{Drawing, Times, TreeRow};
 use crate::view::width::{fit, wrap};
@@ -106,7 +104,8 @@ fn draw(
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let span = span(session);
-    let drawing = Drawing::new(frame.palette, frame.columns, frame.now, frame.zone.clone(), span);
+    let drawing =
+        Drawing::new(frame.palette, frame.columns, frame.now, frame.zone.clone(), span).marking(&view.search);
     let mut calls = Calls::default();
     for (at, row) in projection.rows().iter().enumerate() {
         let Some(handle) = projection.entry(session, at) else { continue };
@@ -129,26 +128,6 @@ fn draw(
         writeln!(out, "{line}")?;
     }
     write_below(session, view, projection, frame, span, out)
-}
-
-/// The call that a result answers; the calls of an answer are kept on the way.
-fn call_of<'a>(
-    session: &SessionManager,
-    handle: EntryRef<'_>,
-    entry: &Entry,
-    calls: &'a mut Calls,
-) -> anyhow::Result<Option<&'a CallOf>> {
-    match entry.role() {
-        Who::Assistant => calls.note(handle, entry),
-        Who::ToolResult => {
-            let id = entry.message().and_then(|message| Some(message.get_str("toolCallId")?.into_owned()));
-            if let Some(id) = id {
-                return Ok(calls.of(session, handle, &id)?);
-            }
-        }
-        _ => {}
-    }
-    Ok(None)
 }
 
 fn write_below(
@@ -178,7 +157,7 @@ fn write_below(
         parts.push(format!("search “{search}”"));
     }
     if let Some(name) = session.get_session_name() {
-        parts.push(clean::name(&name));
+        parts.push(fit(&clean::name(&name), NAME).into_owned());
     }
     if let Some((from, to)) = span {
         parts.push(Times::new(frame.zone.clone(), span).span(from, to));
@@ -208,6 +187,9 @@ fn write_below(
     notices::write(session, palette, columns, false, out)?;
     Ok(())
 }
+
+/// Columns of the session's name below the tree.
+const NAME: usize = 60;
 
 /// When the oldest and the newest entry were made.
 fn span(session: &SessionManager) -> Option<(i64, i64)> {
@@ -278,9 +260,6 @@ struct JsonBranch {
     last_tool_failed: bool,
 }
 
-/// Characters of a preview.
-const PREVIEW: usize = 200;
-
 fn write_json(
     session: &SessionManager,
     view: &View,
@@ -307,12 +286,11 @@ fn write_json(
         let Some(handle) = projection.entry(session, at) else { continue };
         let entry = handle.read()?;
         let call = call_of(session, handle, &entry, &mut calls)?;
-        let says = says(&entry, call, session.get_cwd(), PREVIEW);
+        let says = says_for_preview(&entry, call, session.get_cwd());
         let id_of = |handle: Option<EntryRef<'_>>| handle.map(EntryRef::id).transpose();
         let parent = id_of(handle.parent())?;
         let visible = id_of(projection.parent(at).and_then(|row| projection.entry(session, row)))?;
         let facts = if row.starts_branch() { projection.facts(at) } else { None };
-        let preview = preview(&says);
         let message = entry.message();
         let role = message.and_then(|message| message.get_str("role"));
         let oddity = handle.irregular();
@@ -324,7 +302,7 @@ fn write_json(
             r#type: &entry.type_name(),
             role: role.as_deref(),
             timestamp: entry.time().map(time::format),
-            preview: &fit(&preview, PREVIEW),
+            preview: &preview(&says),
             error: says.wrong.as_deref(),
             label: handle.label(),
             label_timestamp: handle.labelled_by().and_then(EntryRef::time).map(time::format),
@@ -345,15 +323,6 @@ fn write_json(
         json_line(out, &line)?;
     }
     Ok(())
-}
-
-/// What a row says behind who says it; of a tool's result, what was called.
-fn preview(says: &Says) -> String {
-    match says.who.strip_prefix('[') {
-        Some(_) if says.text.is_empty() => says.who.clone(),
-        Some(_) => format!("{} {}", says.who, says.text),
-        None => says.text.clone(),
-    }
 }
 
 #[cfg(test)]

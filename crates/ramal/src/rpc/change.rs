@@ -39,6 +39,7 @@ fn entry_id(id: &EntryId) -> Reply<'static> {
 /// After an append the log's own rule leads to the new entry, unless it is of those that do not
 /// decide: only then the place has to be remembered.
 fn appended(server: &mut Server, id: &EntryId) -> Reply<'static> {
+    failure::warn_without_locks(&server.session);
     if !server.session.get_leaf_entry().is_some_and(|leaf| leaf.kind().decides_leaf()) {
         server.remember();
     }
@@ -104,6 +105,7 @@ fn navigate_tree(server: &mut Server, request: &Request<'_>) -> Answer {
         ));
     }
     let moved = session.navigate(&target, label.as_deref())?;
+    failure::warn_without_locks(session);
     server.remember();
     let editor_text = moved.editor_text.map(|text| format!(",\"editorText\":{}", quote(&text)));
     Ok(Reply::Small(format!("{{\"cancelled\":false{}}}", editor_text.unwrap_or_default())))

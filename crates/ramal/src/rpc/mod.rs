@@ -4,7 +4,6 @@
 mod answer;
 mod change;
 mod input;
-mod preview;
 mod read;
 mod request;
 mod stream;

@@ -139,7 +139,7 @@ fn tree<'s>(session: &'s SessionManager, request: &Request<'_>) -> Result<Reply<
         let roots = session.get_tree();
         if flat {
             out.write_all(b"{\"rows\":")?;
-            stream::rows(out, &roots)?;
+            stream::rows(out, session.get_cwd(), &roots)?;
         } else {
             out.write_all(b"{\"tree\":")?;
             stream::tree(out, &roots)?;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use ramal_session::json::quote;
 use ramal_session::{EntryRef, time};
 
-use super::preview;
+use crate::view::says::{preview, says_for_preview};
 
 /// Writes the entry as it stands, or, where the log cannot be read any more, what the tree knows of
 /// it: the answer has begun and has to stay one line of JSON.
@@ -103,25 +103,25 @@ fn label_timestamp(node: EntryRef<'_>) -> Option<String> {
     node.labelled_by()?.read().ok()?.get("timestamp").map(str::to_owned)
 }
 
-/// Writes the tree as rows, depth first.
-pub(super) fn rows(out: &mut dyn Write, roots: &[EntryRef<'_>]) -> io::Result<()> {
+/// Writes the tree as rows, depth first. `cwd` is the session's: paths are given from there.
+pub(super) fn rows(out: &mut dyn Write, cwd: &str, roots: &[EntryRef<'_>]) -> io::Result<()> {
     out.write_all(b"[")?;
     for (count, (node, _)) in DepthFirst::new(roots).enumerate() {
         if count > 0 {
             out.write_all(b",")?;
         }
-        row(out, node)?;
+        row(out, cwd, node)?;
     }
     out.write_all(b"]")
 }
 
-fn row(out: &mut dyn Write, node: EntryRef<'_>) -> io::Result<()> {
+fn row(out: &mut dyn Write, cwd: &str, node: EntryRef<'_>) -> io::Result<()> {
     let read = node.read();
     let text = |text: Option<&str>| text.map_or_else(|| "null".into(), quote);
     let (type_name, role, preview) = match &read {
         Ok(entry) => {
             let role = entry.message().and_then(|message| message.get_str("role"));
-            (Some(entry.type_name()), role, preview::of(entry))
+            (Some(entry.type_name()), role, preview(&says_for_preview(entry, None, cwd)))
         }
         Err(error) => (node.kind().name().map(Into::into), None, error.to_string()),
     };

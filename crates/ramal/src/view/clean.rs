@@ -73,7 +73,40 @@ fn read_limit(columns: usize) -> usize {
     columns.saturating_mul(READ_PER_COLUMN).saturating_add(READ_AHEAD)
 }
 
-fn one_line_of_head(head: &str, columns: usize, mut cut: bool) -> String {
+fn one_line_of_head(head: &str, columns: usize, cut: bool) -> String {
+    plain_line(head, columns, cut).unwrap_or_else(|| any_line(head, columns, cut))
+}
+
+/// [`any_line`] of a text that has nothing but plain letters as far as it is looked at, which most have:
+/// each takes a byte and a column. None if it has others.
+fn plain_line(head: &str, columns: usize, mut cut: bool) -> Option<String> {
+    let mut out = String::with_capacity(head.len().min(columns.saturating_add(4)));
+    let mut gap = false;
+    for byte in head.bytes() {
+        match byte {
+            // A mark may belong to the letter before it.
+            0x80.. => return None,
+            _ if out.len() > columns => {
+                cut = true;
+                break;
+            }
+            b' ' | b'\t' | b'\n' | b'\r' => gap = !out.is_empty(),
+            b'!'..=b'~' => {
+                if std::mem::take(&mut gap) {
+                    out.push(' ');
+                }
+                out.push(char::from(byte));
+            }
+            _ => return None,
+        }
+    }
+    if cut {
+        out.push('…');
+    }
+    Some(out)
+}
+
+fn any_line(head: &str, columns: usize, mut cut: bool) -> String {
     let mut out = String::new();
     let mut cleaner = Cleaner::new(Unsafe::Show);
     let mut gap = false;
@@ -550,6 +583,15 @@ mod tests {
             let name = name(&text);
             prop_assert!(harmless(&name), "{name:?}");
             prop_assert!(!name.contains("  ") && name.trim() == name);
+        }
+
+        #[test]
+        fn plain_lines_are_no_other_lines(text in "[a-c .,\t\n\r]{0,40}|[ -~\n\u{1}é\u{301}]{0,40}", columns in 0usize..=30) {
+            for cut in [false, true] {
+                if let Some(plain) = plain_line(&text, columns, cut) {
+                    prop_assert_eq!(plain, any_line(&text, columns, cut));
+                }
+            }
         }
 
         #[test]

@@ -11,6 +11,7 @@
 
 pub(crate) mod clean;
 pub(crate) mod human;
+pub(crate) mod line;
 pub(crate) mod says;
 pub(crate) mod style;
 pub(crate) mod terminal;

@@ -21,6 +21,54 @@ pub(crate) struct Says {
     pub(crate) role: Role,
 }
 
+/// Columns of a preview for programs.
+const PREVIEW: usize = 200;
+
+/// An entry for a program in one line of at most 200 columns: what it says; of a tool's result, what was
+/// called. What went wrong is in [`Says::wrong`] and not part of it.
+pub(crate) fn preview(says: &Says) -> String {
+    let text = match says.who.starts_with('[') {
+        true if says.text.is_empty() => Cow::Borrowed(&*says.who),
+        true => format!("{} {}", says.who, says.text).into(),
+        false => Cow::Borrowed(&*says.text),
+    };
+    super::width::fit(&text, PREVIEW).into_owned()
+}
+
+/// What an entry says for a [`preview`].
+pub(crate) fn says_for_preview(entry: &Entry, call: Option<&CallOf>, cwd: &str) -> Says {
+    says(entry, call, cwd, PREVIEW)
+}
+
+impl Says {
+    /// Its parts in the order in which rows show them, each with its look; spaces stand before the later
+    /// ones.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (Role, String)> {
+        let Says { who, wrong, text, role } = self;
+        let is_tool = who.starts_with('[');
+        let spaced = |text: &String| if text.is_empty() { String::new() } else { format!(" {text}") };
+        let wrong = wrong.as_ref().map(|wrong| format!("✗ {wrong}"));
+        let look = if matches!(role, Role::Summary | Role::Dim) { *role } else { Role::Assistant };
+        match wrong {
+            // Before what was called, which may be long.
+            Some(wrong) if is_tool => {
+                [(Role::Error, wrong), (*role, format!(" {who}")), (Role::Dim, spaced(text))]
+            }
+            wrong => {
+                let colon = if is_tool || (text.is_empty() && wrong.is_none()) { "" } else { ":" };
+                let wrong = wrong.map(|wrong| format!(" {wrong}")).unwrap_or_default();
+                [(*role, format!("{who}{colon}")), (Role::Error, wrong), (look, spaced(text))]
+            }
+        }
+        .into_iter()
+    }
+
+    /// All of it in one text, as a row shows it.
+    pub(crate) fn line(&self) -> String {
+        self.parts().map(|(_, part)| part).collect()
+    }
+}
+
 /// Characters of a command that a row shows.
 const COMMAND: usize = 50;
 

@@ -6,6 +6,7 @@ use ramal_session::{CallOf, Entry, Kind, Message, Role as Who, ToolCall, json};
 
 use super::clean;
 use super::human::count;
+use super::line::Line;
 use super::says::{bookkeeping, called_on, compaction, ended_wrong, execution_failed};
 use super::style::{Palette, Role};
 use super::width::{fit, width, wrap};
@@ -250,20 +251,15 @@ impl<'a> Transcript<'a> {
         let label = label.map(|label| format!("[{label}] ")).unwrap_or_default();
         let id = heading.map(|heading| format!("  {}", clean::one_line(heading.id, 36))).unwrap_or_default();
         let what = clean::one_line(&format!("{name} {}", called_on(name, arguments, self.cwd)), room);
-        let used = 2 + width(&sign) + width(&label) + width(&id) + width(leaf);
-        let what = fit(&what, room.saturating_sub(used)).into_owned();
         let role = if wrong.is_empty() { Role::Tool } else { Role::ToolFailed };
-        let palette = self.palette;
-        writeln!(
-            self.out,
-            "  {}{}{}{}{}{}",
-            palette.paint(Role::Label, &label),
-            palette.paint(Role::Error, &sign),
-            palette.paint(role, "▸ "),
-            palette.paint(role, &what),
-            palette.paint(Role::Dim, &id),
-            palette.paint(Role::Active, leaf)
-        )
+        let mut line = Line::new(self.palette, &[]);
+        line.pad_to(2);
+        line.push_fit(Role::Label, &label, self.columns);
+        line.push_fit(Role::Error, &sign, self.columns);
+        line.push_fit(role, &format!("▸ {what}"), self.columns.saturating_sub(width(&id) + width(leaf)));
+        line.push_fit(Role::Dim, &id, self.columns);
+        line.push_fit(Role::Active, leaf, self.columns);
+        writeln!(self.out, "{}", line.finish())
     }
 
     /// A record that is no conversation: one dim line, or all of it.

@@ -1,11 +1,10 @@
 //! One row of a drawn tree, cut to the width there is.
 
-use std::fmt::Write as _;
-
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ramal_session::{BranchFacts, Guide};
 
+use super::line::Line;
 use super::says::Says;
 use super::style::{Palette, Role};
 use super::width::{fit, pad, pad_start, width};
@@ -29,6 +28,8 @@ pub(crate) struct Drawing {
     columns: usize,
     now: Timestamp,
     times: Times,
+    /// Words that are marked where they stand in a row, in lower case.
+    words: Vec<String>,
 }
 
 /// What is to be drawn in a row.
@@ -61,7 +62,15 @@ impl Drawing {
         zone: TimeZone,
         span: Option<(i64, i64)>,
     ) -> Drawing {
-        Drawing { palette, columns, now, times: Times::new(zone, span) }
+        Drawing { palette, columns, now, times: Times::new(zone, span), words: Vec::new() }
+    }
+
+    /// With the words of a search marked. Without colours nothing is: that a row is there says enough.
+    pub(crate) fn marking(mut self, search: &str) -> Drawing {
+        if self.palette.is_coloured() {
+            self.words = search.split_whitespace().map(str::to_lowercase).collect();
+        }
+        self
     }
 
     /// Columns at the right edge, the gap before them included.
@@ -81,25 +90,23 @@ impl Drawing {
 
     /// The row, without a newline.
     pub(crate) fn draw(&self, row: &TreeRow<'_>) -> String {
-        let mut line = Line { palette: self.palette, out: String::new(), used: 0 };
+        let mut line = Line::new(self.palette, &self.words);
         if row.shifted > 0 {
             // The drawing is shifted sideways; the number says by how many levels.
             let sign = format!("‹{}", row.shifted);
-            line.push(Role::Dim, &pad(&sign, width(&sign).max(LEVEL - 1)));
-            line.push(Role::Dim, " ");
+            let sign = format!("{} ", pad(&sign, width(&sign).max(LEVEL - 1)));
+            line.push_fit(Role::Dim, &sign, self.columns);
         }
         let guides: String = row.guides.iter().map(|&guide| lines_of(guide)).collect();
-        line.push(Role::Guide, &guides);
-        line.push(
-            Role::Active,
-            match row.is_active {
-                Some(true) => "• ",
-                Some(false) => "  ",
-                None => "",
-            },
-        );
+        line.push_fit(Role::Guide, &guides, self.columns);
+        let mark = match row.is_active {
+            Some(true) => "• ",
+            Some(false) => "  ",
+            None => "",
+        };
+        line.push_fit(Role::Active, mark, self.columns);
         let end = self.columns - self.edge();
-        let room = end.saturating_sub(line.used);
+        let room = end.saturating_sub(line.used());
         self.middle(row, room, &mut line);
         if self.edge() > 0 {
             line.pad_to(end);
@@ -109,49 +116,33 @@ impl Drawing {
                 pad(&clean::one_line(row.id, ID), ID),
                 pad_start(&time, self.times.columns())
             );
-            line.push(Role::Dim, &edge);
+            line.push_fit(Role::Dim, &edge, self.columns);
         }
-        line.out.truncate(line.out.trim_end_matches(' ').len());
-        line.out
+        line.finish()
     }
 
-    fn middle(&self, row: &TreeRow<'_>, room: usize, line: &mut Line) {
+    fn middle(&self, row: &TreeRow<'_>, room: usize, line: &mut Line<'_>) {
         let leaf = if row.is_leaf { " ◀ leaf" } else { "" };
+        let edge = line.used() + room;
         let mut room = room.saturating_sub(width(leaf));
         let facts = row.facts.map(|facts| self.facts(&facts)).unwrap_or_default();
         let facts = if room >= width(&facts) + LEAST_TEXT { facts } else { String::new() };
         room = room.saturating_sub(width(&facts));
-        let end = line.used + room;
+        let end = line.used() + room;
         if let Some(label) = row.label {
             let label = clean::name(label);
             let label = fit(&label, (room / 2).saturating_sub(3)).into_owned();
-            line.push(Role::Label, &format!("[{label}]"));
-            line.push(Role::Assistant, " ");
+            line.push_fit(Role::Label, &format!("[{label}]"), end);
+            line.push_fit(Role::Assistant, " ", end);
         }
         if let Some(oddity) = row.oddity {
             line.push_fit(Role::Error, &format!("({oddity}) "), end);
         }
-        let Says { who, wrong, text, role } = row.says;
-        let is_tool = who.starts_with('[');
-        match wrong {
-            // Before what was called, which may be long.
-            Some(wrong) if is_tool => {
-                line.push_fit(Role::Error, &format!("✗ {wrong} "), end);
-                line.push_fit(*role, who, end);
-                line.push_fit(Role::Dim, &spaced(text), end);
-            }
-            _ => {
-                let colon = if is_tool || (text.is_empty() && wrong.is_none()) { "" } else { ":" };
-                line.push_fit(*role, &format!("{who}{colon}"), end);
-                if let Some(wrong) = wrong {
-                    line.push_fit(Role::Error, &format!(" ✗ {wrong}"), end);
-                }
-                let look = if matches!(role, Role::Summary | Role::Dim) { *role } else { Role::Assistant };
-                line.push_fit(look, &spaced(text), end);
-            }
+        for (role, part) in row.says.parts() {
+            line.push_fit(role, &part, end);
         }
-        line.push(Role::Active, leaf);
-        line.push(Role::Dim, &facts);
+        line.push_fit(Role::Active, leaf, edge);
+        line.push_fit(Role::Dim, &facts, edge);
     }
 
     /// What lies in a branch, with a space before it.
@@ -175,46 +166,12 @@ impl Drawing {
     }
 }
 
-fn spaced(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!(" {text}") }
-}
-
 fn lines_of(guide: Guide) -> &'static str {
     match guide {
         Guide::Blank => "   ",
         Guide::Line => "│  ",
         Guide::Tee => "├─ ",
         Guide::Corner => "└─ ",
-    }
-}
-
-/// A line that is being put together.
-#[derive(Debug)]
-struct Line {
-    palette: Palette,
-    out: String,
-    used: usize,
-}
-
-impl Line {
-    fn push(&mut self, role: Role, text: &str) {
-        self.used += width(text);
-        // Writing to a string does not fail.
-        let _ = write!(self.out, "{}", self.palette.paint(role, text));
-    }
-
-    /// As much of the text as there is room for before the column `end`.
-    fn push_fit(&mut self, role: Role, text: &str, end: usize) {
-        let room = end.saturating_sub(self.used);
-        if room > 0 {
-            self.push(role, &fit(text, room));
-        }
-    }
-
-    fn pad_to(&mut self, column: usize) {
-        let missing = column.saturating_sub(self.used);
-        self.out.extend(std::iter::repeat_n(' ', missing));
-        self.used += missing;
     }
 }
 
@@ -262,5 +219,32 @@ impl Times {
             format!("{:04}-{:02}-{:02}", at.year(), at.month(), at.day())
         };
         if self.one_day { date(to) } else { format!("{} to {}", date(from), date(to)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_far_a_drawing_is_shifted_is_told_whole() {
+        let now = Timestamp::UNIX_EPOCH;
+        let drawing = Drawing::new(Palette::plain(), 60, now, TimeZone::UTC, None);
+        let says = Says { who: "user".into(), wrong: None, text: "x".into(), role: Role::User };
+        for (shifted, want) in [(0, "user: x"), (3, "‹3 user: x"), (1234, "‹1234 user: x")] {
+            let row = TreeRow {
+                guides: &[],
+                shifted,
+                is_active: None,
+                is_leaf: false,
+                label: None,
+                says: &says,
+                oddity: None,
+                facts: None,
+                id: "a",
+                time: None,
+            };
+            assert_eq!(drawing.draw(&row), want);
+        }
     }
 }

@@ -28,6 +28,14 @@ pub(crate) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
     if columns == 0 {
         return Cow::Borrowed("");
     }
+    // Plain letters take a byte and a column each, and most texts begin with nothing else.
+    let head = &text.as_bytes()[..text.len().min(columns.saturating_add(1))];
+    if head.iter().copied().all(is_plain) {
+        return match text.get(..columns - 1) {
+            Some(kept) if text.len() > columns => Cow::Owned(format!("{}…", kept.trim_end())),
+            _ => Cow::Borrowed(text),
+        };
+    }
     let mut used = 0;
     let mut end = 0;
     // The end of what still has room for the dots.

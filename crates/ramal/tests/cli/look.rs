@@ -166,3 +166,12 @@ fn a_reader_that_leaves_is_no_error() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert!(output.status.success(), "{output:?}");
 }
+
+#[test]
+fn what_is_searched_for_is_marked() {
+    let world = World::with_sample();
+    let run = world.run(["tree", "--color", "always", "--search", "STANDS fixed"]).done();
+    assert!(run.out.contains("\u{1b}[1;4mstands\u{1b}[0m"), "{}", run.out);
+    let plain = world.run(["tree", "--search", "STANDS fixed"]).done();
+    assert!(!plain.out.contains('\u{1b}'), "{}", plain.out);
+}

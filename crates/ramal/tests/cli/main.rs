@@ -9,5 +9,6 @@ mod diff;
 mod hostile;
 mod look;
 mod ls;
+mod models;
 mod program;
 mod world;

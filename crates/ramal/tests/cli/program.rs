@@ -136,3 +136,48 @@ fn an_output_that_takes_nothing_is_an_error() {
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: cannot write the output: "));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_is_gone_still_has_its_sessions() {
+    let world = World::with_sample();
+    let work = world.path("work");
+    let mut command = world.command();
+    command.args(["ls", "--all"]).env("PWD", &work);
+    let kept = command.output().unwrap();
+    let gone = world.path("gone");
+    let (gone, work) = (gone.display(), work.display());
+    let script =
+        format!("mkdir '{gone}' && cd '{gone}' && rmdir '{gone}' && PWD='{work}' exec \"$0\" \"$@\"");
+    for args in [&["ls", "--all"][..], &["tree"], &["labels"]] {
+        let program = world.command().get_program().to_owned();
+        let mut command = std::process::Command::new("sh");
+        for (name, value) in world.command().get_envs() {
+            if let Some(value) = value {
+                command.env(name, value);
+            }
+        }
+        let output = command.arg("-c").arg(&script).arg(program).args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        if args[0] == "ls" {
+            assert_eq!(output.stdout, kept.stdout);
+        }
+    }
+}
+
+#[test]
+fn folders_and_nothing_are_no_names() {
+    let world = World::with_sample();
+    let run = world.run(["tree", "."]);
+    assert!(run.err.contains("is a folder, not a session") && run.status == 1, "{}", run.err);
+    let run = world.run(["tree", ""]);
+    assert!(run.err.contains("names no session") && run.status == 2, "{}", run.err);
+}
+
+#[test]
+fn an_empty_file_is_empty() {
+    let world = World::new();
+    world.write("work/zero.jsonl", "");
+    let run = world.run(["check", "zero.jsonl"]).done();
+    assert_eq!(run.out.trim_end(), "zero.jsonl: whole, 0 entries, 0 B");
+}

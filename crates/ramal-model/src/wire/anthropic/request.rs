@@ -10,7 +10,8 @@ use ramal_session::{Message, Role};
 
 use super::super::HttpRequest;
 use super::super::messages::{
-    CONTINUE, NO_OUTPUT, OPENING, Part, ToolIds, acceptable, is_own, parts, schema, text_block,
+    CONTINUE, IMAGE_MADE, NO_OUTPUT, NO_RESULT, OPENING, Part, ToolIds, acceptable, is_own, parts, schema,
+    text_block,
 };
 use crate::request::{Endpoint, Request, Secret, ThinkingLevel};
 
@@ -23,8 +24,10 @@ const LONGEST_ID: usize = 64;
 const LONGEST_NAME: usize = 128;
 /// Tokens for an answer, unless the caller or the model says otherwise.
 const ANSWER: u64 = 32_000;
-/// The smallest budget for thinking that is accepted, and what is left for the answer at least.
+/// The smallest budget for thinking that is accepted.
 const SMALLEST_BUDGET: u64 = 1024;
+/// What thinking leaves for the answer, unless the caller wants less.
+const SMALLEST_ANSWER: u64 = 1024;
 
 pub(super) fn write(endpoint: &Endpoint, request: &Request) -> HttpRequest {
     let mut conversation = Conversation::new(endpoint);
@@ -48,9 +51,21 @@ pub(super) fn write(endpoint: &Endpoint, request: &Request) -> HttpRequest {
     HttpRequest { url, headers, body: body(endpoint, request, &thinking, conversation).into_bytes() }
 }
 
+/// What may differ between two requests of a session — how much to think — stands behind the messages.
 fn body(endpoint: &Endpoint, request: &Request, thinking: &Thinking, conversation: Told) -> String {
-    let mut out = format!("{{\"model\":{},\"max_tokens\":{}", quote(&endpoint.model), thinking.max_tokens);
-    out += ",\"stream\":true";
+    let mut out = format!("{{\"model\":{},\"stream\":true", quote(&endpoint.model));
+    write_tools(&mut out, request, &conversation);
+    let texts =
+        std::iter::once(request.system.as_str()).chain(conversation.system.iter().map(String::as_str));
+    let mut system: Vec<String> =
+        texts.filter(|text| !text.trim().is_empty()).map(|text| text_block("text", text)).collect();
+    if let Some(last) = system.last_mut() {
+        mark(last);
+        let _ = write!(out, ",\"system\":[{}]", system.join(","));
+    }
+    out += ",\"messages\":[";
+    write_turns(&mut out, conversation.turns);
+    let _ = write!(out, "],\"max_tokens\":{}", thinking.max_tokens);
     match thinking.how {
         How::Off => {}
         How::Budget(tokens) => {
@@ -62,18 +77,7 @@ fn body(endpoint: &Endpoint, request: &Request, thinking: &Thinking, conversatio
             let _ = write!(out, r#","output_config":{{"effort":"{effort}"}}"#);
         }
     }
-    write_tools(&mut out, request, &conversation);
-    let mut system: Vec<String> = Vec::new();
-    let texts =
-        std::iter::once(request.system.as_str()).chain(conversation.system.iter().map(String::as_str));
-    system.extend(texts.filter(|text| !text.trim().is_empty()).map(|text| text_block("text", text)));
-    if let Some(last) = system.last_mut() {
-        mark(last);
-        let _ = write!(out, ",\"system\":[{}]", system.join(","));
-    }
-    out += ",\"messages\":[";
-    write_turns(&mut out, conversation.turns);
-    out += "]}";
+    out.push('}');
     out
 }
 
@@ -182,6 +186,8 @@ struct Conversation<'e> {
     endpoint: &'e Endpoint,
     ids: ToolIds,
     told: Told,
+    /// Calls whose results are still to come.
+    open: Vec<String>,
     /// What may only stand behind all results of a turn.
     behind_results: Vec<Block>,
 }
@@ -189,7 +195,8 @@ struct Conversation<'e> {
 impl<'e> Conversation<'e> {
     fn new(endpoint: &'e Endpoint) -> Self {
         let told = Told { turns: Vec::new(), system: Vec::new(), tools: Vec::new() };
-        Conversation { endpoint, ids: ToolIds::new(LONGEST_ID), told, behind_results: Vec::new() }
+        let (open, behind_results) = (Vec::new(), Vec::new());
+        Conversation { endpoint, ids: ToolIds::new(LONGEST_ID), told, open, behind_results }
     }
 
     fn take(&mut self, message: Message<'_>) {
@@ -231,16 +238,21 @@ impl<'e> Conversation<'e> {
                     blocks.push(Block { is: Is::Thinking, json });
                 }
                 Part::ToolCall { id, name, arguments, .. } => {
-                    let name = acceptable(&name, LONGEST_NAME);
+                    let (name, id) = (acceptable(&name, LONGEST_NAME), self.ids.call(&id));
                     let json = format!(
                         r#"{{"type":"tool_use","id":{},"name":{},"input":{arguments}}}"#,
-                        quote(&self.ids.call(&id)),
+                        quote(&id),
                         quote(&name),
                     );
+                    self.open.push(id);
                     if !self.told.tools.contains(&name) {
                         self.told.tools.push(name);
                     }
                     blocks.push(Block { is: Is::Call, json });
+                }
+                // Images are taken from the user only.
+                Part::Image { .. } => {
+                    blocks.push(Block { is: Is::Other, json: text_block("text", IMAGE_MADE) });
                 }
                 other => blocks.extend(said(other)),
             }
@@ -258,7 +270,10 @@ impl<'e> Conversation<'e> {
 
     fn take_result(&mut self, message: Message<'_>) {
         let id = message.get_str("toolCallId").unwrap_or_default();
-        let Some(id) = self.ids.result(&id).map(quote) else { return };
+        let Some(id) = self.ids.result(&id) else { return };
+        // A second result, or one of a call that was answered for, finds no place.
+        let Some(place) = self.open.iter().position(|open| open == id) else { return };
+        let id = self.open.remove(place);
         let is_error = message.is_error();
         let mut content = Vec::new();
         for part in parts(message, self.endpoint) {
@@ -273,15 +288,15 @@ impl<'e> Conversation<'e> {
         if content.is_empty() {
             content.push(text_block("text", NO_OUTPUT));
         }
-        let failed = if is_error { r#","is_error":true"# } else { "" };
-        let json = format!(
-            r#"{{"type":"tool_result","tool_use_id":{id},"content":[{}]{failed}}}"#,
-            content.join(",")
-        );
-        self.push(true, vec![Block { is: Is::Result, json }]);
+        self.push(true, vec![result_block(&id, &content, is_error)]);
     }
 
+    /// No more results come: a call may not stand without one.
     fn end_results(&mut self) {
+        for id in std::mem::take(&mut self.open) {
+            let block = result_block(&id, &[text_block("text", NO_RESULT)], true);
+            self.push(true, vec![block]);
+        }
         let blocks = std::mem::take(&mut self.behind_results);
         self.push(true, blocks);
     }
@@ -312,6 +327,17 @@ impl<'e> Conversation<'e> {
         }
         self.told
     }
+}
+
+/// The result of a call.
+fn result_block(id: &str, content: &[String], is_error: bool) -> Block {
+    let failed = if is_error { r#","is_error":true"# } else { "" };
+    let json = format!(
+        r#"{{"type":"tool_result","tool_use_id":{},"content":[{}]{failed}}}"#,
+        quote(id),
+        content.join(",")
+    );
+    Block { is: Is::Result, json }
 }
 
 /// A text or an image as a block.
@@ -364,7 +390,7 @@ impl Thinking {
             Some(_) => (answer + budget(level)).min(most),
             None => answer,
         };
-        let budget = budget(level).min(max_tokens.saturating_sub(SMALLEST_BUDGET));
+        let budget = budget(level).min(max_tokens.saturating_sub(answer.min(SMALLEST_ANSWER)));
         if budget < SMALLEST_BUDGET || !can_begin_to_think(turns) {
             return off;
         }

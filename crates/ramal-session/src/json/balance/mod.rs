@@ -76,11 +76,7 @@ impl Balance {
 
     /// Reads on. The line may be cut into chunks anywhere, and chunks may be empty.
     pub fn feed(&mut self, bytes: &[u8]) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(avx2) = avx2::Avx2::detect() {
-            return self.feed_with(bytes, |open, bytes| avx2.close(open, bytes));
-        }
-        self.feed_with(bytes, portable::close);
+        self.feed_with(bytes, close);
     }
 
     /// True if at least one bracket was opened, all have closed, once and for all, and only white
@@ -124,6 +120,22 @@ impl Default for Balance {
     fn default() -> Balance {
         Balance::new()
     }
+}
+
+/// The quickest way there is here; the contract is that of the closure in [`Balance::feed_with`].
+#[inline]
+fn close(open: &mut Open, bytes: &[u8]) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = avx2::Avx2::detect() {
+        return avx2.close(open, bytes);
+    }
+    portable::close(open, bytes)
+}
+
+/// How many bytes there are up to and including the one that closes a bracket which has just been
+/// opened before them.
+pub(crate) fn close_of(behind_bracket: &[u8]) -> Option<usize> {
+    close(&mut Open { depth: 1, ..Open::default() }, behind_bracket)
 }
 
 /// Whether a line is whole, given all of it at once from where `depth` brackets are open and no

@@ -3,8 +3,7 @@
 use super::super::node::NONE;
 use crate::entry::{Entry, Role};
 use crate::error::ReadError;
-use crate::json::{Members, members};
-use crate::{EntryRef, SessionManager};
+use crate::{EntryRef, SessionManager, ToolCall};
 
 /// A call of a tool, as the answer that made it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +14,16 @@ pub struct CallOf {
     pub name: String,
     /// The arguments as JSON text.
     pub arguments: String,
+}
+
+impl From<ToolCall<'_>> for CallOf {
+    fn from(call: ToolCall<'_>) -> CallOf {
+        CallOf {
+            id: call.id.into_owned(),
+            name: call.name.into_owned(),
+            arguments: call.arguments.to_owned(),
+        }
+    }
 }
 
 /// Finds the calls that results answer: on the path above them. Results mostly come in runs behind
@@ -39,7 +48,7 @@ impl Calls {
     pub fn note(&mut self, at: EntryRef<'_>, answer: &Entry) {
         self.answer = at.position() as u32;
         let message = answer.message();
-        self.calls = message.into_iter().flat_map(|message| message.blocks()).filter_map(call).collect();
+        self.calls = message.into_iter().flat_map(|message| message.tool_calls()).map(CallOf::from).collect();
     }
 
     /// The call that the result at `at` answers by `call_id`.
@@ -70,24 +79,4 @@ impl Calls {
         }
         Ok(None)
     }
-}
-
-/// The call that a block of an answer is. One walk: arguments can be long.
-fn call(block: &str) -> Option<CallOf> {
-    let bytes = block.as_bytes();
-    let mut call = CallOf { id: String::new(), name: String::new(), arguments: "{}".into() };
-    let mut is_call = false;
-    for member in Members::new(bytes) {
-        let value = &bytes[member.value.clone()];
-        let text = || members::as_str(value).unwrap_or_default().into_owned();
-        match &bytes[member.key] {
-            b"type" if value != b"\"toolCall\"" => return None,
-            b"type" => is_call = true,
-            b"id" => call.id = text(),
-            b"name" => call.name = text(),
-            b"arguments" => call.arguments = block.get(member.value).unwrap_or("{}").into(),
-            _ => {}
-        }
-    }
-    is_call.then_some(call)
 }

@@ -1,10 +1,12 @@
 //! The few bits that rows need of what entries hold, read once in the order of the file.
 
+use std::borrow::Cow;
+
 use super::View;
 use crate::SessionManager;
-use crate::entry::{Kind, Role, Usage};
+use crate::entry::{Kind, Role, Usage, payload};
 use crate::error::ReadError;
-use crate::json::{self, Members, members};
+use crate::json::{self, members};
 use crate::log::window::Window;
 use crate::tree::node::Node;
 
@@ -75,41 +77,33 @@ impl Payloads {
 }
 
 fn look(line: &[u8], node: &Node) -> (u8, f64) {
-    match (node.kind, node.role) {
-        (Kind::Message, Role::Assistant) => look_at_answer(line),
-        (Kind::Message, _) => {
-            let message = json::get(line, "message").unwrap_or_default();
-            let failed = json::get(message, "isError") == Some(b"true");
-            (if failed { FAILED } else { 0 }, 0.0)
-        }
-        _ => (0, json::get(line, "usage").map_or(0.0, cost)),
+    if node.kind != Kind::Message {
+        return (0, json::get(line, "usage").map_or(0.0, cost));
     }
-}
-
-fn look_at_answer(line: &[u8]) -> (u8, f64) {
-    // One that cannot be read is shown as such, whatever can be guessed of it.
-    if !json::is_valid(&json::clean(line)) {
+    let is_answer = node.role == Role::Assistant;
+    // An answer that cannot be read is shown as such, whatever can be guessed of it.
+    if is_answer && !json::is_valid(&json::clean(line)) {
         return (0, 0.0);
     }
-    let message = json::get(line, "message").unwrap_or_default();
-    let (mut has_text, mut ended_well, mut dollars) = (false, true, 0.0);
-    for member in Members::new(message) {
-        let value = &message[member.value];
-        match &message[member.key] {
-            b"content" => has_text = holds_text(value),
-            b"stopReason" => ended_well = matches!(value, b"\"stop\"" | b"\"toolUse\"" | b"null"),
-            b"usage" => dollars = cost(value),
-            _ => {}
-        }
+    let Some((place, members)) = members::get_object(line, "message") else { return (0, 0.0) };
+    let message = &line[place];
+    let get = |key| {
+        let member =
+            members.iter().rev().find(|member| members::is_key(&message[member.key.clone()], key))?;
+        message.get(member.value.clone())
+    };
+    if !is_answer {
+        return (if get("isError") == Some(b"true") { FAILED } else { 0 }, 0.0);
     }
-    (if ended_well && !has_text { SILENT } else { 0 }, dollars)
+    let ended_well = matches!(get("stopReason"), None | Some(b"\"stop\"" | b"\"toolUse\"" | b"null"));
+    let silent = ended_well && !get("content").is_some_and(holds_text);
+    (if silent { SILENT } else { 0 }, get("usage").map_or(0.0, cost))
 }
 
 fn holds_text(content: &[u8]) -> bool {
-    let says = |text: Option<std::borrow::Cow<'_, str>>| text.is_some_and(|text| !text.trim().is_empty());
-    says(members::as_str(content))
-        || members::items(content)
-            .any(|block| json::get(block, "type") == Some(b"\"text\"") && says(json::get_str(block, "text")))
+    let says = |text: Cow<'_, str>| !text.trim().is_empty();
+    members::as_str(content).is_some_and(says)
+        || members::items(content).any(|block| payload::block_text(block).is_some_and(says))
 }
 
 fn cost(usage: &[u8]) -> f64 {

@@ -1,0 +1,158 @@
+//! Going over to another session: a branch of this one, a copy, a new one, one that exists (contract,
+//! section 7).
+
+use std::path::Path;
+
+use ramal_session::{Kind, Role, SessionManager};
+
+use crate::AgentSession;
+use crate::error::AgentError;
+use crate::events::AgentEvent;
+use crate::hooks::SwitchReason;
+use crate::operation::{OnStage, Operation};
+
+/// What came of making a branch a session of its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Branched {
+    /// The text of the message that is to be said again.
+    pub selected_text: String,
+    /// A hook ended it; nothing is changed.
+    pub cancelled: bool,
+}
+
+impl AgentSession {
+    /// Begins a session anew from before a user message. A turn that runs is ended first.
+    ///
+    /// # Errors
+    /// If the entry is no user message, or the new session could not be made.
+    pub async fn branch(&self, id: &str) -> Result<Branched, AgentError> {
+        let stage = self.shared.stage.take_over(Operation::Replacement).await?;
+        let selected_text = {
+            let manager = self.manager();
+            let entry = manager.get_entry(id).ok_or_else(|| ramal_session::NoSuchEntry { id: id.into() })?;
+            if entry.kind() != Kind::Message || entry.role() != Role::User {
+                return Err(AgentError::NotAUserMessage { id: id.into() });
+            }
+            entry.read()?.text()
+        };
+        if self.branch_is_cancelled(&stage, id).await {
+            return Ok(Branched { selected_text, cancelled: true });
+        }
+        let previous = self.session_file();
+        self.leave(|manager| Ok(manager.fork_before(id).map(drop)?))?;
+        self.announce_branch(previous.as_deref()).await;
+        Ok(Branched { selected_text, cancelled: false })
+    }
+
+    /// Copies the whole active path into a session of its own and goes on there. Answers whether a
+    /// hook ended it.
+    ///
+    /// # Errors
+    /// If there is nothing to copy, or the copy could not be made.
+    pub async fn clone_session(&self) -> Result<bool, AgentError> {
+        let stage = self.shared.stage.take_over(Operation::Replacement).await?;
+        let leaf = self.leaf_id()?.unwrap_or_else(|| "".into());
+        if self.branch_is_cancelled(&stage, &leaf).await {
+            return Ok(true);
+        }
+        let previous = self.session_file();
+        self.leave(|manager| Ok(manager.clone_session().map(drop)?))?;
+        self.announce_branch(previous.as_deref()).await;
+        Ok(false)
+    }
+
+    async fn branch_is_cancelled(&self, stage: &OnStage, entry_id: &str) -> bool {
+        for hook in self.hooks() {
+            let answering = hook.session_before_branch(entry_id);
+            let answer = self.ask_until(&stage.abort, &*hook, "session_before_branch", answering).await;
+            if stage.abort.is_cancelled() || answer.is_some_and(|answer| answer.cancel) {
+                return true;
+            }
+        }
+        false
+    }
+
+    async fn announce_branch(&self, previous: Option<&Path>) {
+        let previous = previous.map(|path| path.to_string_lossy().into_owned());
+        self.emit_replaced(previous.clone());
+        for hook in self.hooks() {
+            self.ask(&*hook, "session_branch", hook.session_branch(previous.as_deref())).await;
+        }
+    }
+
+    /// Begins a new session. Answers whether a hook ended it.
+    ///
+    /// # Errors
+    /// If it could not be made.
+    pub async fn new_session(&self, parent_session: Option<&str>) -> Result<bool, AgentError> {
+        let stage = self.shared.stage.take_over(Operation::Replacement).await?;
+        self.switch_on(&stage, SwitchReason::New, None, |manager| Ok(manager.start_new(parent_session)?))
+            .await
+    }
+
+    /// Goes over to the session in the file at `path`. Answers whether a hook ended it.
+    ///
+    /// # Errors
+    /// If it could not be opened; one is where one was.
+    pub async fn switch_session(&self, path: &Path) -> Result<bool, AgentError> {
+        let stage = self.shared.stage.take_over(Operation::Replacement).await?;
+        let other = SessionManager::open_in(path, None, &self.config().cwd)?;
+        let target = path.to_string_lossy().into_owned();
+        self.switch_on(&stage, SwitchReason::Resume, Some(&target), |manager| {
+            *manager = other;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn switch_on(
+        &self,
+        stage: &OnStage,
+        reason: SwitchReason,
+        target: Option<&str>,
+        go: impl FnOnce(&mut SessionManager) -> Result<(), AgentError>,
+    ) -> Result<bool, AgentError> {
+        for hook in self.hooks() {
+            let answering = hook.session_before_switch(reason, target);
+            let answer = self.ask_until(&stage.abort, &*hook, "session_before_switch", answering).await;
+            if stage.abort.is_cancelled() || answer.is_some_and(|answer| answer.cancel) {
+                return Ok(true);
+            }
+        }
+        let previous = self.session_file().map(|path| path.to_string_lossy().into_owned());
+        self.leave(go)?;
+        self.emit_replaced(previous.clone());
+        for hook in self.hooks() {
+            self.ask(&*hook, "session_switch", hook.session_switch(reason, previous.as_deref())).await;
+        }
+        Ok(false)
+    }
+
+    /// Goes over to another session. What was appended to this one is forced to disk first, and what
+    /// waits to be said in it does not follow.
+    fn leave(
+        &self,
+        go: impl FnOnce(&mut SessionManager) -> Result<(), AgentError>,
+    ) -> Result<(), AgentError> {
+        let mut manager = self.manager();
+        if let Err(error) = manager.sync() {
+            self.emit(AgentEvent::Notice { message: error.to_string() });
+        }
+        go(&mut manager)?;
+        drop(manager);
+        self.forget_count();
+        let mut queue = self.queue();
+        queue.steering.clear();
+        queue.follow_up.clear();
+        Ok(())
+    }
+
+    fn emit_replaced(&self, previous_session_file: Option<String>) {
+        let (session_id, file) = {
+            let manager = self.manager();
+            (manager.get_session_id().to_owned(), manager.get_session_file().map(Path::to_owned))
+        };
+        let session_file = file.map(|path| path.to_string_lossy().into_owned());
+        self.emit(AgentEvent::SessionReplaced { session_id, session_file, previous_session_file });
+    }
+}

@@ -1,0 +1,88 @@
+//! How full the context is: counted by the provider, as far as that still holds, or estimated.
+
+use ramal_session::{Kind, Message, ReadError, SessionManager};
+
+use super::CompactionSettings;
+use super::plan::context;
+use crate::tokens::estimate_tokens;
+use crate::transcript::{fitting_reserve, message_of};
+
+/// How many tokens are in a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextTokens {
+    /// The tokens.
+    pub tokens: u64,
+    /// Whether a provider counted them (what came after its answer is estimated), or all is estimated.
+    pub is_measured: bool,
+}
+
+/// How many tokens are in the context at the leaf.
+///
+/// `measured` is the answer whose count is to be believed: the last one since the session was opened,
+/// compacted, moved, or given another model; none where there is no such answer. A count holds only
+/// for the context it was made on: if the answer is not on the path, or a compaction, an edit, a boundary
+/// or the choice of a model stands behind it, all is estimated. `beside` is what an estimate does not
+/// see: tokens of the system prompt and the tools.
+///
+/// # Errors
+/// If the log cannot be read any more.
+pub fn context_tokens(
+    session: &SessionManager,
+    beside: u64,
+    measured: Option<&str>,
+) -> Result<ContextTokens, ReadError> {
+    if let Some(measured) = measured
+        && let Some(tokens) = measured_tokens(session, measured)?
+    {
+        return Ok(ContextTokens { tokens, is_measured: true });
+    }
+    let mut tokens = beside;
+    for message in context(session, None)?.messages() {
+        tokens += estimate_tokens(Message::new(&message?.json));
+    }
+    Ok(ContextTokens { tokens, is_measured: false })
+}
+
+/// What the answer `measured` counted, and an estimate of what came after it.
+fn measured_tokens(session: &SessionManager, measured: &str) -> Result<Option<u64>, ReadError> {
+    let mut behind = 0;
+    let mut at = session.get_leaf_entry();
+    while let Some(entry) = at {
+        match entry.kind() {
+            Kind::Compaction | Kind::ContextEdit | Kind::ResetBoundary | Kind::ModelChange => {
+                return Ok(None);
+            }
+            Kind::Message | Kind::CustomMessage | Kind::BranchSummary => {
+                let is_it = entry.id()?.as_str() == measured;
+                let entry = entry.read()?;
+                let Some(message) = message_of(&entry) else { return Ok(None) };
+                let message = Message::new(&message);
+                if is_it {
+                    return Ok(counted(message).map(|tokens| tokens.saturating_add(behind)));
+                }
+                behind += estimate_tokens(message);
+            }
+            _ => {}
+        }
+        at = entry.parent();
+    }
+    Ok(None)
+}
+
+/// What an answer says of the tokens in its context; none if it broke off, or does not say.
+fn counted(answer: Message<'_>) -> Option<u64> {
+    if matches!(answer.get_str("stopReason").as_deref(), Some("error" | "aborted")) {
+        return None;
+    }
+    let usage = answer.usage()?;
+    let total = usage.input + usage.output + usage.cache_read + usage.cache_write;
+    // Counts are whole and small, whatever a file says.
+    (total >= 1.0).then_some(total as u64)
+}
+
+/// Whether so many tokens are too many (`compaction.reserveTokens`): more than the window has less what
+/// is reserved of it. Never where it is not known how large the window is.
+pub fn should_compact(tokens: u64, context_window: u64, settings: CompactionSettings) -> bool {
+    let reserve = fitting_reserve(settings.reserve_tokens, context_window);
+    settings.enabled && context_window > 0 && tokens > context_window - reserve
+}

@@ -1,0 +1,244 @@
+//! Making the conversation shorter, by hand and when it has to be (contract, section 9).
+
+use ramal_session::json::quote;
+use ramal_session::{Kind, NewEntry};
+use tokio_util::sync::CancellationToken;
+
+use crate::AgentSession;
+use crate::compact::{self, CompactionPlan, ContextTokens};
+use crate::error::AgentError;
+use crate::events::{AgentEvent, CompactionReason};
+use crate::hooks::{CompactPreparation, Compacting, SuppliedCompaction};
+use crate::operation::Operation;
+use crate::summary::SummaryError;
+
+/// What a compaction did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compacted {
+    /// The entry, as JSON text.
+    pub entry: String,
+    /// The summary.
+    pub summary: String,
+    /// The first entry that is kept as it is.
+    pub first_kept_entry_id: String,
+    /// Tokens in the context before.
+    pub tokens_before: u64,
+    /// JSON text.
+    pub details: Option<String>,
+}
+
+impl Compacted {
+    /// The result on the wire.
+    pub fn to_json(&self) -> String {
+        format!(
+            "{{\"summary\":{},\"firstKeptEntryId\":{},\"tokensBefore\":{},\"details\":{}}}",
+            quote(&self.summary),
+            quote(&self.first_kept_entry_id),
+            self.tokens_before,
+            self.details.as_deref().unwrap_or("null")
+        )
+    }
+}
+
+/// How a compaction ended that made no entry.
+enum NoCompaction {
+    Cancelled,
+    Error(AgentError),
+}
+
+impl<E: Into<AgentError>> From<E> for NoCompaction {
+    fn from(error: E) -> Self {
+        NoCompaction::Error(error.into())
+    }
+}
+
+impl AgentSession {
+    /// Makes the conversation shorter. None says that a hook or the user ended it.
+    ///
+    /// # Errors
+    /// If something else runs, there is nothing to compact, or the summary could not be made; the
+    /// conversation is as it was.
+    pub async fn compact(&self, instructions: Option<&str>) -> Result<Option<Compacted>, AgentError> {
+        let stage = self.shared.stage.take_over(Operation::Compaction).await?;
+        match self.tell_compaction(&stage.abort, CompactionReason::Manual, instructions).await {
+            Ok(compacted) => Ok(Some(compacted)),
+            Err(NoCompaction::Cancelled) => Ok(None),
+            Err(NoCompaction::Error(error)) => Err(error),
+        }
+    }
+
+    /// Makes the conversation shorter within a turn, if that has to be. Answers whether it did.
+    pub(crate) async fn compact_if_needed(
+        &self,
+        abort: &CancellationToken,
+        reason: CompactionReason,
+    ) -> bool {
+        let settings = self.config().compaction;
+        if !settings.enabled {
+            return false;
+        }
+        if reason == CompactionReason::Threshold {
+            let Ok(endpoint) = self.endpoint() else { return false };
+            let Ok(count) = self.context_tokens() else { return false };
+            if !compact::should_compact(count.tokens, endpoint.context_window, settings) {
+                return false;
+            }
+        }
+        self.tell_compaction(abort, reason, None).await.is_ok()
+    }
+
+    /// How full the context at the leaf is: counted by the provider, as far as that still holds.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn context_tokens(&self) -> Result<ContextTokens, AgentError> {
+        let config = self.config();
+        let tools = config.tools.iter().map(|tool| tool.spec());
+        let bytes: usize = tools.map(|spec| spec.description.len() + spec.parameters.len()).sum();
+        let beside = (bytes + config.system.len()) as u64 / 4;
+        let measured = self.counted_answer();
+        Ok(compact::context_tokens(&self.manager(), beside, measured.as_deref())?)
+    }
+
+    async fn tell_compaction(
+        &self,
+        abort: &CancellationToken,
+        reason: CompactionReason,
+        instructions: Option<&str>,
+    ) -> Result<Compacted, NoCompaction> {
+        self.emit(AgentEvent::CompactionStart { reason });
+        let result = self.compact_on(abort, instructions).await;
+        let will_retry = reason == CompactionReason::Overflow && result.is_ok();
+        let (said, error_message) = match &result {
+            Ok(compacted) => (Some(compacted.to_json()), None),
+            Err(NoCompaction::Cancelled) => (None, None),
+            Err(NoCompaction::Error(error)) => (None, Some(error.to_string())),
+        };
+        let aborted = matches!(result, Err(NoCompaction::Cancelled));
+        self.emit(AgentEvent::CompactionEnd { reason, result: said, aborted, will_retry, error_message });
+        result
+    }
+
+    async fn compact_on(
+        &self,
+        abort: &CancellationToken,
+        instructions: Option<&str>,
+    ) -> Result<Compacted, NoCompaction> {
+        let (plan, preparation) = {
+            let settings = match self.endpoint() {
+                Ok(endpoint) => self.config().compaction.for_window(endpoint.context_window),
+                Err(_) => self.config().compaction,
+            };
+            let manager = self.manager();
+            let plan = compact::plan_compaction(&manager, settings).map_err(AgentError::from)?;
+            let plan = plan.ok_or(AgentError::NothingToCompact)?;
+            let is_asked = !self.config().hooks.is_empty();
+            let preparation = is_asked.then(|| plan.preparation(&manager, instructions)).transpose();
+            (plan, preparation.map_err(AgentError::from)?)
+        };
+        let supplied = match &preparation {
+            Some(preparation) => self.ask_before_compact(abort, preparation).await?,
+            None => None,
+        };
+        let from_extension = supplied.is_some();
+        let (made, extra) = match supplied {
+            Some(supplied) => (supplied, None),
+            None => {
+                let extra = match &preparation {
+                    Some(preparation) => self.ask_compacting(abort, preparation).await,
+                    None => None,
+                };
+                (self.summary_of(abort, &plan, instructions, extra.as_ref()).await?, extra)
+            }
+        };
+        if abort.is_cancelled() {
+            return Err(NoCompaction::Cancelled);
+        }
+        let entry = NewEntry::new("compaction")
+            .text("summary", &made.summary)
+            .text("firstKeptEntryId", &made.first_kept_entry_id)
+            .json("tokensBefore", &made.tokens_before.to_string())
+            .json_if("details", made.details.as_deref())
+            .json_if("preserveData", extra.as_ref().and_then(|extra| extra.preserve_data.as_deref()))
+            .json("fromExtension", if from_extension { "true" } else { "false" });
+        let entry = {
+            let mut manager = self.manager();
+            let id = manager.append(&entry).map_err(AgentError::from)?;
+            let entry =
+                manager.get_entry(&id).map(|entry| entry.read()).transpose().map_err(AgentError::from)?;
+            debug_assert!(entry.as_ref().is_some_and(|entry| entry.kind() == Kind::Compaction));
+            entry.map(|entry| entry.json().to_owned()).unwrap_or_default()
+        };
+        self.forget_count();
+        for hook in self.hooks() {
+            self.ask(&*hook, "session_compact", hook.session_compact(&entry, from_extension)).await;
+        }
+        Ok(Compacted {
+            entry,
+            summary: made.summary,
+            first_kept_entry_id: made.first_kept_entry_id,
+            tokens_before: made.tokens_before,
+            details: made.details,
+        })
+    }
+
+    async fn ask_before_compact(
+        &self,
+        abort: &CancellationToken,
+        preparation: &CompactPreparation,
+    ) -> Result<Option<SuppliedCompaction>, NoCompaction> {
+        let mut supplied = None;
+        for hook in self.hooks() {
+            let answering = hook.session_before_compact(preparation, abort.clone());
+            let answer = self.ask_until(abort, &*hook, "session_before_compact", answering).await;
+            if abort.is_cancelled() {
+                return Err(NoCompaction::Cancelled);
+            }
+            let Some(answer) = answer else { continue };
+            if answer.cancel {
+                return Err(NoCompaction::Cancelled);
+            }
+            supplied = answer.compaction.or(supplied);
+        }
+        Ok(supplied)
+    }
+
+    /// What the hooks say of the prompt; the last answer counts.
+    async fn ask_compacting(
+        &self,
+        abort: &CancellationToken,
+        preparation: &CompactPreparation,
+    ) -> Option<Compacting> {
+        let mut said = None;
+        let messages = [&preparation.messages_to_summarize[..], &preparation.turn_prefix_messages].concat();
+        for hook in self.hooks() {
+            let answering = hook.session_compacting(&messages);
+            if let Some(Some(answer)) = self.ask_until(abort, &*hook, "session.compacting", answering).await {
+                said = Some(answer);
+            }
+        }
+        said
+    }
+
+    async fn summary_of(
+        &self,
+        abort: &CancellationToken,
+        plan: &CompactionPlan,
+        instructions: Option<&str>,
+        extra: Option<&Compacting>,
+    ) -> Result<SuppliedCompaction, NoCompaction> {
+        let endpoint = self.endpoint()?;
+        let model = &*self.config().model;
+        match compact::compact(model, &endpoint, plan, instructions, extra, abort.clone()).await {
+            Ok(text) => Ok(SuppliedCompaction {
+                summary: text.summary,
+                first_kept_entry_id: plan.first_kept_entry_id.to_string(),
+                tokens_before: plan.tokens_before,
+                details: Some(text.details),
+            }),
+            Err(SummaryError::Aborted) => Err(NoCompaction::Cancelled),
+            Err(SummaryError::Empty) => Err(AgentError::EmptySummary.into()),
+            Err(SummaryError::Model(error)) => Err(AgentError::from(error).into()),
+        }
+    }
+}

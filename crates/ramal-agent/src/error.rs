@@ -1,0 +1,86 @@
+//! Why a command to a session at work did not go through.
+
+use ramal_model::ModelError;
+use ramal_session::{
+    AppendError, ContextError, CopyError, EntryId, NavigateError, NoSuchEntry, OpenError, ReadError,
+};
+
+/// Why a command did not go through. Unless it says otherwise, the session is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// Something else is being done that must end first.
+    #[error("the session is busy with {with}")]
+    Busy {
+        /// What is being done.
+        with: &'static str,
+    },
+    /// No model is chosen.
+    #[error("no model is chosen; name one with `--model provider/id`, and see `ramal models`")]
+    NoModel,
+    /// The model that is chosen cannot be used.
+    #[error("{name} cannot be used: {why}")]
+    UnusableModel {
+        /// The model's name.
+        name: String,
+        /// Why not.
+        why: String,
+    },
+    /// A branch can only be made before a user message.
+    #[error("entry {id} is no user message")]
+    NotAUserMessage {
+        /// The entry.
+        id: EntryId,
+    },
+    /// The model failed.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The model answered nothing where a summary was wanted.
+    #[error("the model's summary is empty")]
+    EmptySummary,
+    /// There is nothing that could be compacted.
+    #[error("there is nothing to compact")]
+    NothingToCompact,
+    /// Something that this version knows no name for.
+    #[error("{message}")]
+    Other {
+        /// What was said.
+        message: String,
+    },
+    /// There is no such entry.
+    #[error(transparent)]
+    NoSuchEntry(#[from] NoSuchEntry),
+    /// The log could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The log could not be appended to.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// A copy could not be made.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
+    /// A session could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+impl From<ContextError> for AgentError {
+    fn from(error: ContextError) -> Self {
+        match error {
+            ContextError::NoSuchEntry(error) => error.into(),
+            ContextError::Read(error) => error.into(),
+            other => AgentError::Other { message: other.to_string() },
+        }
+    }
+}
+
+impl From<NavigateError> for AgentError {
+    fn from(error: NavigateError) -> Self {
+        match error {
+            NavigateError::NoSuchEntry(error) => error.into(),
+            NavigateError::Read(error) => error.into(),
+            NavigateError::Append(error) => error.into(),
+            other => AgentError::Other { message: other.to_string() },
+        }
+    }
+}

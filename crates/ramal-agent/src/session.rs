@@ -1,0 +1,260 @@
+//! The handle of a session at work, and what belongs to it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ramal_model::{Endpoint, LanguageModel, RetryPolicy, ThinkingLevel};
+use ramal_session::{At, EntryId, NameSource, SessionManager, SessionStats};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::compact::CompactionSettings;
+use crate::error::AgentError;
+use crate::events::AgentEvent;
+use crate::hooks::Hook;
+use crate::operation::{Operation, Stage};
+use crate::queue::Queue;
+use crate::tools::{Access, Tool};
+
+/// Finds the endpoint of a model that is named `provider/id`, or says why it cannot be used.
+pub type FindModel = dyn Fn(&str) -> Result<Endpoint, String> + Send + Sync;
+
+/// Decides whether a call of a tool may be run.
+pub trait Permit: Send + Sync {
+    /// True if it may. Asked for each call; may take as long as the user does.
+    fn may_run<'a>(
+        &'a self,
+        tool: &'a str,
+        arguments: &'a str,
+        access: &'a [Access],
+    ) -> std::pin::Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
+}
+
+/// What a session at work needs besides its log.
+pub struct AgentConfig {
+    /// Answers requests.
+    pub model: Arc<dyn LanguageModel>,
+    /// Finds models by name.
+    pub find_model: Arc<FindModel>,
+    /// The model where the path names none.
+    pub default_model: Option<String>,
+    /// How much to think where the path does not say.
+    pub default_thinking: ThinkingLevel,
+    /// The system prompt; the same for the whole session.
+    pub system: String,
+    /// The tools, in an order that stays the same.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Decides about calls of tools.
+    pub permit: Arc<dyn Permit>,
+    /// Who takes part, in order.
+    pub hooks: Vec<Arc<dyn Hook>>,
+    /// How long a hook may take.
+    pub hook_limit: Duration,
+    /// How often to ask a model again.
+    pub retry: RetryPolicy,
+    /// The directory that tools work in.
+    pub cwd: PathBuf,
+    /// Tokens that are kept free when a branch is summarised.
+    pub summary_reserve: u64,
+    /// When and how the conversation is made shorter.
+    pub compaction: CompactionSettings,
+}
+
+/// A session at work. A handle: clones are the same session.
+#[derive(Clone)]
+pub struct AgentSession {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    manager: Mutex<SessionManager>,
+    pub(crate) config: AgentConfig,
+    pub(crate) stage: Stage,
+    pub(crate) queue: Mutex<Queue>,
+    listeners: Mutex<Vec<UnboundedSender<Arc<AgentEvent>>>>,
+    /// The last answer whose count of tokens holds for the context as it is.
+    counted: Mutex<Option<EntryId>>,
+}
+
+/// The model that answers next, and how much it thinks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelChoice {
+    /// `provider/id`; none if nothing names a model.
+    pub model: Option<String>,
+    /// How much it is asked to think.
+    pub thinking: ThinkingLevel,
+}
+
+impl AgentSession {
+    /// Puts a session to work.
+    pub fn new(manager: SessionManager, config: AgentConfig) -> AgentSession {
+        AgentSession {
+            shared: Arc::new(Shared {
+                manager: Mutex::new(manager),
+                config,
+                stage: Stage::default(),
+                queue: Mutex::default(),
+                listeners: Mutex::default(),
+                counted: Mutex::default(),
+            }),
+        }
+    }
+
+    /// Reads or appends: the session is locked as long as `work` runs, so it must not wait.
+    ///
+    /// Hooks use this as well. Moving the leaf is the business of the commands of this type; while one
+    /// of them runs, use [`AgentSession::must_be_idle`] before moving it.
+    pub fn with_session<T>(&self, work: impl FnOnce(&mut SessionManager) -> T) -> T {
+        work(&mut self.manager())
+    }
+
+    pub(crate) fn manager(&self) -> MutexGuard<'_, SessionManager> {
+        self.shared.manager.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn config(&self) -> &AgentConfig {
+        &self.shared.config
+    }
+
+    /// Everything that happens from now on. A listener that does not listen costs memory, not time.
+    pub fn subscribe(&self) -> UnboundedReceiver<Arc<AgentEvent>> {
+        let (sender, receiver) = unbounded_channel();
+        self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
+        receiver
+    }
+
+    pub(crate) fn emit(&self, event: AgentEvent) {
+        let event = Arc::new(event);
+        let mut listeners = self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.retain(|listener| listener.send(Arc::clone(&event)).is_ok());
+    }
+
+    /// What the session is busy with.
+    pub fn running(&self) -> Option<Operation> {
+        self.shared.stage.running()
+    }
+
+    /// Refuses what must not be done while something runs (contract, section 12).
+    ///
+    /// # Errors
+    /// [`AgentError::Busy`] if something does.
+    pub fn must_be_idle(&self) -> Result<(), AgentError> {
+        self.shared.stage.must_be_idle()
+    }
+
+    /// Ends what runs, as soon as it can be ended; what came so far is kept.
+    pub fn abort(&self) {
+        self.shared.stage.abort();
+    }
+
+    /// Waits until nothing runs.
+    pub async fn wait_for_idle(&self) {
+        self.shared.stage.idle().await;
+    }
+
+    /// The model and the thinking level as the path to the leaf has them, and the defaults where it
+    /// says nothing: exactly as after opening.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn model_choice(&self) -> Result<ModelChoice, AgentError> {
+        let manager = self.manager();
+        let context = manager.build_session_context(At::Leaf)?;
+        let says_level = manager
+            .get_branch(None)
+            .iter()
+            .any(|entry| entry.kind() == ramal_session::Kind::ThinkingLevelChange);
+        let thinking = context.thinking_level.parse().ok().filter(|_| says_level);
+        Ok(ModelChoice {
+            model: context
+                .model("default")
+                .map(str::to_owned)
+                .or_else(|| self.config().default_model.clone()),
+            thinking: thinking.unwrap_or(self.config().default_thinking),
+        })
+    }
+
+    /// The endpoint of the model that answers next.
+    pub(crate) fn endpoint(&self) -> Result<Endpoint, AgentError> {
+        let name = self.model_choice()?.model.ok_or(AgentError::NoModel)?;
+        (self.config().find_model)(&name).map_err(|why| AgentError::UnusableModel { name, why })
+    }
+
+    /// Chooses the model for this branch, `provider/id`.
+    ///
+    /// # Errors
+    /// If there is no such model, or the choice could not be appended.
+    pub fn set_model(&self, name: &str) -> Result<EntryId, AgentError> {
+        let endpoint = (self.config().find_model)(name)
+            .map_err(|why| AgentError::UnusableModel { name: name.into(), why })?;
+        self.forget_count();
+        Ok(self.manager().append_model_change(&endpoint.provider, &endpoint.model, None)?)
+    }
+
+    /// Chooses how much to think on this branch.
+    ///
+    /// # Errors
+    /// If the choice could not be appended.
+    pub fn set_thinking_level(&self, level: ThinkingLevel) -> Result<EntryId, AgentError> {
+        Ok(self.manager().append_thinking_level_change(Some(level.name()))?)
+    }
+
+    /// Gives the session a name of the user's.
+    ///
+    /// # Errors
+    /// If it could not be appended.
+    pub fn set_session_name(&self, name: &str) -> Result<EntryId, AgentError> {
+        Ok(self.manager().set_session_name(name, NameSource::User)?)
+    }
+
+    /// Puts a label on an entry, or takes it off.
+    ///
+    /// # Errors
+    /// If there is no such entry, or it could not be appended.
+    pub fn set_label(&self, entry: &str, label: Option<&str>) -> Result<EntryId, AgentError> {
+        Ok(self.manager().append_label_change(entry, label)?)
+    }
+
+    /// Every user message with a text, on all branches, in the order of the log.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn get_user_messages_for_branching(&self) -> Result<Vec<(EntryId, String)>, AgentError> {
+        Ok(self.manager().get_user_messages_for_branching()?)
+    }
+
+    /// Totals of the whole log, over all branches.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn get_session_stats(&self) -> Result<SessionStats, AgentError> {
+        Ok(self.manager().get_session_stats()?)
+    }
+
+    /// An answer came whose provider counted the context.
+    pub(crate) fn note_count(&self, answer: EntryId) {
+        *self.shared.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+    }
+
+    /// The context is another one than what was counted.
+    pub(crate) fn forget_count(&self) {
+        *self.shared.counted.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    pub(crate) fn counted_answer(&self) -> Option<EntryId> {
+        self.shared.counted.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The leaf's id.
+    pub(crate) fn leaf_id(&self) -> Result<Option<EntryId>, AgentError> {
+        Ok(self.manager().get_leaf_id()?)
+    }
+
+    pub(crate) fn session_file(&self) -> Option<PathBuf> {
+        self.manager().get_session_file().map(Path::to_owned)
+    }
+}

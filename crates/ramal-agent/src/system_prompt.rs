@@ -1,0 +1,114 @@
+//! The system prompt: our own few lines, and what the project and the user want to be known.
+//!
+//! It holds nothing that changes within a session, such as the time: providers cache a conversation
+//! by its beginning.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+const OWN: &str = include_str!("prompts/assistant.md");
+
+/// The names under which projects and users keep what a model should know, the first one counts.
+const CONTEXT_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+
+/// Bytes of a context file that are taken in.
+const LONGEST: u64 = 256 * 1024;
+
+/// A file with what a model should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: String,
+}
+
+/// What is found of context files, and what could not be read.
+#[derive(Debug, Default)]
+pub struct ContextFiles {
+    /// The user's own first, then from the top of the file system down to the directory.
+    pub files: Vec<ContextFile>,
+    /// Files that are there and cannot be read.
+    pub problems: Vec<(PathBuf, io::Error)>,
+}
+
+/// Looks for context files: in `user_folder`, and in `cwd` and every directory above it.
+pub fn context_files(cwd: &Path, user_folder: Option<&Path>) -> ContextFiles {
+    let mut found = ContextFiles::default();
+    let above: Vec<&Path> = cwd.ancestors().collect();
+    let mut seen: Vec<PathBuf> = Vec::new();
+    for folder in user_folder.into_iter().chain(above.into_iter().rev()) {
+        for name in CONTEXT_FILES {
+            let path = folder.join(name);
+            let real = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+            if seen.contains(&real) {
+                break;
+            }
+            match read(&path) {
+                Ok(text) => {
+                    seen.push(real);
+                    if !text.trim().is_empty() {
+                        found.files.push(ContextFile { path, text });
+                    }
+                    break;
+                }
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+                Err(error) => found.problems.push((path, error)),
+            }
+        }
+    }
+    found
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    use std::io::Read;
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The system prompt. `own` stands in place of our own lines, `more` is added at the end.
+pub fn system_prompt(cwd: &Path, files: &[ContextFile], own: Option<&str>, more: Option<&str>) -> String {
+    let mut prompt = own.unwrap_or(OWN).trim_end().to_owned();
+    prompt += &format!("\n\nThe directory is {}.", cwd.display());
+    for file in files {
+        prompt += &format!(
+            "\n\n<context-file path=\"{}\">\n{}\n</context-file>",
+            file.path.display(),
+            file.text.trim_end()
+        );
+    }
+    if let Some(more) = more.filter(|more| !more.trim().is_empty()) {
+        prompt += &format!("\n\n{}", more.trim_end());
+    }
+    prompt
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "files of the test's own folder")]
+    fn files_are_found_from_the_top_down() {
+        let folder = tempfile::tempdir().unwrap();
+        let (user, project) = (folder.path().join("user"), folder.path().join("project"));
+        let inner = project.join("inner");
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::create_dir_all(&user).unwrap();
+        std::fs::write(user.join("AGENTS.md"), "mine").unwrap();
+        std::fs::write(project.join("CLAUDE.md"), "project\n").unwrap();
+        std::fs::write(inner.join("AGENTS.md"), "inner").unwrap();
+        std::fs::write(inner.join("CLAUDE.md"), "not this one").unwrap();
+        let found = context_files(&inner, Some(&user));
+        let texts: Vec<&str> = found.files.iter().map(|file| file.text.trim()).collect();
+        assert_eq!(texts, ["mine", "project", "inner"]);
+        let prompt = system_prompt(&inner, &found.files, None, Some("Be brief."));
+        assert!(prompt.starts_with("You help") && prompt.ends_with("Be brief."));
+        assert_eq!(prompt, system_prompt(&inner, &found.files, None, Some("Be brief.")));
+    }
+}

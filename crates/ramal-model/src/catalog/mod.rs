@@ -1,0 +1,320 @@
+//! Which models there are, where they are reached, and whether they can be used now (contract,
+//! section 13).
+
+mod find;
+mod jsonc;
+pub mod keys;
+pub mod local;
+mod pi;
+mod user;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::request::{Api, Cost, Secret};
+use keys::KeySource;
+
+pub use find::FindError;
+
+/// The providers and models that everybody knows.
+const KNOWN: &str = include_str!("known.toml");
+
+/// Where a catalog is made from. Nothing else is looked at.
+pub struct Sources<'a> {
+    /// The user's `models.toml`.
+    pub own: Option<PathBuf>,
+    /// pi's `models.json`, read only where there is no `models.toml`.
+    pub pi: Option<PathBuf>,
+    /// The variables of the environment.
+    pub variables: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl fmt::Debug for Sources<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sources").field("own", &self.own).field("pi", &self.pi).finish_non_exhaustive()
+    }
+}
+
+/// Something in a file that could not be used. The rest of the file is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file.
+    pub path: PathBuf,
+    /// Where in it, from 1.
+    pub line: Option<usize>,
+    /// What is wrong, and what became of it.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}, line {line}: {}", self.path.display(), self.message),
+            None => write!(f, "{}: {}", self.path.display(), self.message),
+        }
+    }
+}
+
+/// Who told of a provider last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// This program.
+    Known,
+    /// The user's `models.toml`.
+    User,
+    /// pi's `models.json`.
+    Pi,
+    /// A server that was found running on this machine.
+    Local,
+}
+
+/// A provider and its models.
+#[derive(Debug, Clone)]
+pub struct Provider {
+    /// Its name, as in `provider/id`.
+    pub name: String,
+    /// The interface that its models speak, unless they say otherwise.
+    pub api: Api,
+    /// Where it is reached.
+    pub base_url: String,
+    /// Who told of it.
+    pub origin: Origin,
+    /// Its models, in the order in which they were told.
+    pub models: Vec<Model>,
+    key: KeySource,
+    headers: Vec<(String, Secret)>,
+}
+
+/// A model of a provider.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// As the provider calls it.
+    pub id: String,
+    /// Tokens that fit into a request and its answer together.
+    pub context_window: u64,
+    /// Tokens that an answer may have at most.
+    pub max_output: u64,
+    /// Whether it can think before it answers.
+    pub thinks: bool,
+    /// Whether it takes images.
+    pub sees: bool,
+    /// What it costs.
+    pub cost: Cost,
+    api: Option<Api>,
+    base_url: Option<String>,
+}
+
+/// A model with what there is to say of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'a> {
+    /// Whose it is.
+    pub provider: &'a Provider,
+    /// The model.
+    pub model: &'a Model,
+}
+
+impl Listed<'_> {
+    /// `provider/id`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.provider.name, self.model.id)
+    }
+
+    /// The interface it speaks.
+    pub fn api(&self) -> Api {
+        self.model.api.unwrap_or(self.provider.api)
+    }
+
+    /// Why it cannot be used; none if it can. A command for a key counts as one that will work.
+    pub fn why_not(&self) -> Option<String> {
+        self.provider.key.missing()
+    }
+}
+
+/// All models.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    providers: Vec<Provider>,
+}
+
+impl Catalog {
+    /// The models of all sources together, and what in them could not be used. No command is run, and
+    /// nothing is asked of anybody.
+    pub fn load(sources: &Sources<'_>) -> (Catalog, Vec<Problem>) {
+        let mut catalog = Catalog::default();
+        let mut problems = Vec::new();
+        let mut take = |told: Vec<Told>, origin, path: &Path, problems: &mut Vec<Problem>| {
+            for told in told {
+                catalog.take(told, origin, path, sources.variables, problems);
+            }
+        };
+        let (known, none) = user::read(KNOWN, Path::new("known.toml"));
+        debug_assert!(none.is_empty(), "{none:?}");
+        take(known, Origin::Known, Path::new("known.toml"), &mut problems);
+        let own = sources.own.as_deref().and_then(|path| Some((path, read(path, &mut problems)?)));
+        if let Some((path, text)) = own {
+            let (told, more) = user::read(&text, path);
+            problems.extend(more);
+            take(told, Origin::User, path, &mut problems);
+        } else if sources.own.as_deref().is_none_or(|path| !path.exists())
+            && let Some(path) = sources.pi.as_deref()
+            && let Some(text) = read(path, &mut problems)
+        {
+            let (told, more) = pi::read(&text, path, sources.variables);
+            problems.extend(more);
+            take(told, Origin::Pi, path, &mut problems);
+        }
+        (catalog, problems)
+    }
+
+    /// Adds the models of a server that was found. One at an address that a provider has already, or
+    /// with the name of one, is that provider.
+    pub fn add_local(&mut self, found: local::Found) {
+        let port = format!(":{}/", found.port);
+        let is_there = |provider: &Provider| {
+            let url = format!("{}/", provider.base_url.trim_end_matches('/'));
+            provider.name == found.name
+                || url.contains(&port) && (url.contains("127.0.0.1") || url.contains("localhost"))
+        };
+        if !found.models.is_empty() && !self.providers.iter().any(is_there) {
+            self.providers.push(Provider {
+                name: found.name,
+                api: Api::OpenAiCompletions,
+                base_url: found.base_url,
+                origin: Origin::Local,
+                models: found.models,
+                key: KeySource::NotNeeded,
+                headers: Vec::new(),
+            });
+        }
+    }
+
+    /// All providers, the known first.
+    pub fn providers(&self) -> &[Provider] {
+        &self.providers
+    }
+
+    /// All models.
+    pub fn models(&self) -> impl Iterator<Item = Listed<'_>> {
+        let of = |provider| move |model| Listed { provider, model };
+        self.providers.iter().flat_map(move |provider| provider.models.iter().map(of(provider)))
+    }
+
+    /// The models that can be used now.
+    pub fn usable(&self) -> impl Iterator<Item = Listed<'_>> {
+        self.models().filter(|listed| listed.why_not().is_none())
+    }
+
+    fn take(
+        &mut self,
+        told: Told,
+        origin: Origin,
+        path: &Path,
+        variables: &dyn Fn(&str) -> Option<String>,
+        problems: &mut Vec<Problem>,
+    ) {
+        let mut problem = |line, message: String| problems.push(Problem { path: path.into(), line, message });
+        let at = self.providers.iter().position(|provider| provider.name == told.name);
+        let at = match (at, told.api, &told.base_url) {
+            (Some(at), ..) => at,
+            (None, Some(api), Some(base_url)) => {
+                self.providers.push(Provider {
+                    name: told.name.clone(),
+                    api,
+                    base_url: base_url.clone(),
+                    origin,
+                    models: Vec::new(),
+                    key: KeySource::NotNeeded,
+                    headers: Vec::new(),
+                });
+                self.providers.len() - 1
+            }
+            (None, api, _) => {
+                let what = if api.is_none() { "api" } else { "base_url" };
+                problem(told.line, format!("the provider {:?} has no {what}; it is left out", told.name));
+                return;
+            }
+        };
+        let Some(provider) = self.providers.get_mut(at) else { return };
+        provider.origin = origin;
+        provider.api = told.api.unwrap_or(provider.api);
+        provider.base_url = told.base_url.unwrap_or_else(|| provider.base_url.clone());
+        if let Some(key) = told.key {
+            provider.key = key.look_up(variables);
+        }
+        if !told.headers.is_empty() {
+            provider.headers = told.headers;
+        }
+        for model in told.models {
+            let known = provider.models.iter().position(|other| other.id == model.id);
+            let before = known.and_then(|at| provider.models.get(at));
+            let window = model.context_window.or(before.map(|model| model.context_window));
+            let output = model.max_output.or(before.map(|model| model.max_output));
+            let (Some(context_window), Some(max_output)) = (window, output) else {
+                let what = if window.is_none() { "context_window" } else { "max_output" };
+                problem(model.line, format!("the model {:?} has no {what}; it is left out", model.id));
+                continue;
+            };
+            let whole = Model {
+                context_window,
+                max_output,
+                thinks: model.thinks.or(before.map(|model| model.thinks)).unwrap_or(false),
+                sees: model.sees.or(before.map(|model| model.sees)).unwrap_or(false),
+                cost: model.cost.or(before.map(|model| model.cost)).unwrap_or_default(),
+                api: model.api,
+                base_url: model.base_url,
+                id: model.id,
+            };
+            match known.and_then(|at| provider.models.get_mut(at)) {
+                Some(place) => *place = whole,
+                None => provider.models.push(whole),
+            }
+        }
+    }
+}
+
+/// A file's text; none if there is no such file, or it cannot be read, which is a problem.
+fn read(path: &Path, problems: &mut Vec<Problem>) -> Option<String> {
+    match std::fs::read(path) {
+        // What is not UTF-8 is told by the parser, with its place.
+        Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => {
+            let message = format!("cannot be read: {error}");
+            problems.push(Problem { path: path.into(), line: None, message });
+            None
+        }
+    }
+}
+
+/// What a file says of a provider.
+#[derive(Debug, Default)]
+struct Told {
+    name: String,
+    line: Option<usize>,
+    api: Option<Api>,
+    base_url: Option<String>,
+    key: Option<keys::Told>,
+    headers: Vec<(String, Secret)>,
+    models: Vec<ToldModel>,
+}
+
+/// What a file says of a model.
+#[derive(Debug, Default)]
+struct ToldModel {
+    id: String,
+    line: Option<usize>,
+    context_window: Option<u64>,
+    max_output: Option<u64>,
+    thinks: Option<bool>,
+    sees: Option<bool>,
+    cost: Option<Cost>,
+    api: Option<Api>,
+    base_url: Option<String>,
+}
+
+/// The line of a place in a text, from 1.
+fn line_of(text: &str, offset: usize) -> usize {
+    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
+    before.iter().filter(|byte| **byte == b'\n').count() + 1
+}

@@ -1,0 +1,541 @@
+//! A model that plays recorded answers from a file (docs/replay-format.md). It asks nobody, and the
+//! same requests get the same answers.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use ramal_session::json::members::{get, get_str, items};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::{Sleep, sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::answer::{Answer, Block, Event, StopReason, Usage};
+use crate::client::LanguageModel;
+use crate::error::ModelError;
+use crate::request::{Endpoint, Request};
+use crate::stream::{AnswerStream, Source};
+
+/// What its errors and messages call it.
+const PROVIDER: &str = "replay";
+
+/// Plays recorded answers. The endpoint's model is the file; clones go on together.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    speed: f64,
+    folder: Option<PathBuf>,
+    played: Arc<Mutex<HashMap<PathBuf, Played>>>,
+}
+
+/// How far a file has been played.
+#[derive(Debug, Default)]
+struct Played {
+    /// Answers without a condition that were given.
+    in_order: usize,
+    /// Lines of answers with a condition that were given.
+    conditional: HashSet<usize>,
+}
+
+impl Default for Replay {
+    fn default() -> Replay {
+        Replay { speed: 1.0, folder: None, played: Arc::default() }
+    }
+}
+
+impl Replay {
+    /// Plays with the timing of the recording.
+    pub fn new() -> Replay {
+        Replay::default()
+    }
+
+    /// Plays so many times as fast. Infinity leaves the waits out, and so does what is no speed.
+    pub fn with_speed(mut self, speed: f64) -> Replay {
+        self.speed = if speed > 0.0 { speed } else { f64::INFINITY };
+        self
+    }
+
+    /// Files are looked for from this folder, not from the current one.
+    pub fn relative_to(mut self, folder: impl Into<PathBuf>) -> Replay {
+        self.folder = Some(folder.into());
+        self
+    }
+}
+
+impl LanguageModel for Replay {
+    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
+        let path = match &self.folder {
+            Some(folder) => folder.join(&endpoint.model),
+            None => PathBuf::from(&endpoint.model),
+        };
+        let role_of = |message: &String| get_str(message.as_bytes(), "role").map(|role| role.into_owned());
+        let is = |role: &'static str| move |message: &&String| role_of(message).as_deref() == Some(role);
+        let asked = Asked {
+            replay: self.clone(),
+            path,
+            said: request
+                .messages
+                .iter()
+                .rev()
+                .find(is("user"))
+                .map(|message| text_of(message))
+                .unwrap_or_default(),
+            system: request.system.clone(),
+            answers: request.messages.iter().filter(is("assistant")).count(),
+        };
+        let player = Player { asked: Some(asked), steps: VecDeque::new(), wait: None, is_open: false };
+        AnswerStream::new(player, abort)
+    }
+}
+
+/// What was asked, as far as it decides what is answered.
+struct Asked {
+    replay: Replay,
+    path: PathBuf,
+    said: String,
+    system: String,
+    answers: usize,
+}
+
+impl Asked {
+    fn choose(&self) -> Result<VecDeque<Timed>, ModelError> {
+        let text = std::fs::read_to_string(&self.path).map_err(|error| ModelError::BadRequest {
+            provider: PROVIDER.into(),
+            status: 0,
+            message: format!("{} cannot be read: {error}", self.path.display()),
+        })?;
+        let recording = Recording::parse(&text, &self.path)?;
+        let mut all = self.replay.played.lock().unwrap_or_else(PoisonError::into_inner);
+        let played = all.entry(self.path.clone()).or_default();
+        let holds =
+            |text: &str, wanted: &Option<String>| wanted.as_ref().is_none_or(|part| text.contains(part));
+        let fits: Vec<&Recorded> = recording
+            .answers
+            .iter()
+            .filter(|answer| answer.is_conditional())
+            .filter(|answer| holds(&self.said, &answer.when) && holds(&self.system, &answer.when_system))
+            .collect();
+        // Each in its turn; the last of them stays.
+        let unused = fits.iter().find(|answer| !played.conditional.contains(&answer.line));
+        let chosen = match unused.or(fits.last()) {
+            Some(answer) => {
+                played.conditional.insert(answer.line);
+                Some(*answer)
+            }
+            None => {
+                let number = match recording.count {
+                    Count::Requests => played.in_order,
+                    Count::Answers => self.answers,
+                };
+                played.in_order += 1;
+                recording.answers.iter().filter(|answer| !answer.is_conditional()).nth(number)
+            }
+        };
+        let answer = chosen.ok_or_else(|| ModelError::NotUnderstood {
+            provider: PROVIDER.into(),
+            message: format!("{} has no further answer", self.path.display()),
+        })?;
+        Ok(answer.steps(self.replay.speed))
+    }
+}
+
+/// The texts of a message.
+fn text_of(message: &str) -> String {
+    let content = get(message.as_bytes(), "content").unwrap_or_default();
+    match ramal_session::json::members::as_str(content) {
+        Some(text) => text.into_owned(),
+        None => {
+            let texts: Vec<_> = items(content).filter_map(|block| get_str(block, "text")).collect();
+            texts.join("\n")
+        }
+    }
+}
+
+/// What decides which of the answers without a condition is given.
+#[derive(Deserialize, Debug, Clone, Copy, Default, PartialEq)]
+#[serde(rename_all = "camelCase")]
+enum Count {
+    #[default]
+    Requests,
+    Answers,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    replay: u64,
+    #[serde(default)]
+    count: Count,
+    #[serde(default, rename = "title")]
+    _title: Option<String>,
+}
+
+struct Recording {
+    count: Count,
+    answers: Vec<Recorded>,
+}
+
+impl Recording {
+    fn parse(text: &str, path: &Path) -> Result<Recording, ModelError> {
+        let wrong = |line: usize, what: String| ModelError::NotUnderstood {
+            provider: PROVIDER.into(),
+            message: format!("{}, line {line}: {what}", path.display()),
+        };
+        let mut recording = Recording { count: Count::default(), answers: Vec::new() };
+        let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
+        for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
+            if get(line.as_bytes(), "replay").is_some() {
+                let head: Head =
+                    serde_json::from_str(line).map_err(|error| wrong(number, error.to_string()))?;
+                if head.replay != 1 {
+                    return Err(wrong(number, format!("version {} of the format is not known", head.replay)));
+                }
+                recording.count = head.count;
+                continue;
+            }
+            let mut answer: Recorded =
+                serde_json::from_str(line).map_err(|error| wrong(number, error.to_string()))?;
+            answer.line = number;
+            recording.answers.push(answer);
+        }
+        Ok(recording)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Recorded {
+    #[serde(skip)]
+    line: usize,
+    when: Option<String>,
+    when_system: Option<String>,
+    #[serde(default)]
+    events: Vec<Piece>,
+    usage: Option<RecordedUsage>,
+    stop: Option<End>,
+    error: Option<RecordedError>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "camelCase")]
+enum End {
+    Stop,
+    Length,
+    ToolUse,
+}
+
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+struct RecordedUsage {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
+}
+
+/// One piece of an answer: exactly one of `text`, `thinking` and `toolCall`, or only a wait.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Piece {
+    #[serde(default)]
+    after: u64,
+    #[serde(default)]
+    pace: u64,
+    text: Option<String>,
+    thinking: Option<String>,
+    tool_call: Option<RecordedCall>,
+    signature: Option<String>,
+    #[serde(default)]
+    new_block: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordedCall {
+    id: String,
+    name: String,
+    #[serde(default)]
+    arguments: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize, Clone)]
+#[serde(deny_unknown_fields)]
+struct RecordedError {
+    kind: Kind,
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(default)]
+    wait: Option<u64>,
+    #[serde(default)]
+    status: Option<u16>,
+    #[serde(default)]
+    after: u64,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "camelCase")]
+enum Kind {
+    NoKey,
+    KeyRefused,
+    RateLimited,
+    Overloaded,
+    ContextTooLong,
+    Refused,
+    BadRequest,
+    Server,
+    ConnectionLost,
+    NotUnderstood,
+}
+
+impl RecordedError {
+    fn error(self) -> ModelError {
+        let provider = PROVIDER.to_owned();
+        let message = self.message.unwrap_or_else(|| "as it was recorded".into());
+        let wait = self.wait.map(Duration::from_millis);
+        match self.kind {
+            Kind::NoKey => ModelError::NoKey { provider, hint: message },
+            Kind::KeyRefused => ModelError::KeyRefused { provider, message },
+            Kind::RateLimited => ModelError::RateLimited { provider, message, wait },
+            Kind::Overloaded => ModelError::Overloaded { provider, message, wait },
+            Kind::ContextTooLong => ModelError::ContextTooLong { message },
+            Kind::Refused => ModelError::Refused { provider, message },
+            Kind::BadRequest => {
+                ModelError::BadRequest { provider, status: self.status.unwrap_or(400), message }
+            }
+            Kind::Server => {
+                ModelError::Server { provider, status: self.status.unwrap_or(500), message, wait }
+            }
+            Kind::ConnectionLost => ModelError::ConnectionLost { provider, message },
+            Kind::NotUnderstood => ModelError::NotUnderstood { provider, message },
+        }
+    }
+}
+
+/// Something to do after a wait.
+struct Timed(Duration, Step);
+
+enum Step {
+    Begin(Usage),
+    Text(String),
+    Thinking(String),
+    Call { id: String, name: String },
+    Arguments(String),
+    Sign(String),
+    Close,
+    Wait,
+    End(StopReason),
+    Fail(ModelError),
+}
+
+impl Recorded {
+    fn is_conditional(&self) -> bool {
+        self.when.is_some() || self.when_system.is_some()
+    }
+
+    fn steps(&self, speed: f64) -> VecDeque<Timed> {
+        let wait = |ms: u64| {
+            let seconds = ms as f64 / 1000.0 / speed;
+            Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+        };
+        let usage = self.usage.unwrap_or_default();
+        let usage = Usage {
+            input: usage.input,
+            output: usage.output,
+            cache_read: usage.cache_read,
+            cache_write: usage.cache_write,
+        };
+        let mut steps = VecDeque::from([Timed(Duration::ZERO, Step::Begin(usage))]);
+        let mut calls = false;
+        for piece in &self.events {
+            let mut after = wait(piece.after);
+            let mut add = |step| steps.push_back(Timed(std::mem::take(&mut after), step));
+            if piece.new_block {
+                add(Step::Close);
+            }
+            let pace = wait(piece.pace);
+            let mut cut = |text: &str, step: fn(String) -> Step| {
+                for (at, word) in pieces(text, piece.pace > 0).enumerate() {
+                    let first = if at == 0 { std::mem::take(&mut after) } else { pace };
+                    steps.push_back(Timed(first, step(word.to_owned())));
+                }
+            };
+            if let Some(text) = &piece.text {
+                cut(text, Step::Text);
+            } else if let Some(text) = &piece.thinking {
+                cut(text, Step::Thinking);
+            } else if let Some(call) = &piece.tool_call {
+                calls = true;
+                let (id, name) = (call.id.clone(), call.name.clone());
+                steps.push_back(Timed(std::mem::take(&mut after), Step::Call { id, name }));
+                let arguments = call.arguments.as_ref().map_or("{}", |arguments| arguments.get());
+                for word in pieces(arguments, piece.pace > 0) {
+                    steps.push_back(Timed(pace, Step::Arguments(word.to_owned())));
+                }
+            }
+            if let Some(signature) = &piece.signature {
+                steps.push_back(Timed(std::mem::take(&mut after), Step::Sign(signature.clone())));
+            }
+            if piece.tool_call.is_some() {
+                steps.push_back(Timed(Duration::ZERO, Step::Close));
+            }
+            if after > Duration::ZERO {
+                steps.push_back(Timed(after, Step::Wait));
+            }
+        }
+        let stop = match self.stop {
+            Some(End::Length) => StopReason::Length,
+            Some(End::ToolUse) => StopReason::ToolUse,
+            Some(End::Stop) => StopReason::Stop,
+            None if calls => StopReason::ToolUse,
+            None => StopReason::Stop,
+        };
+        steps.push_back(match self.error.clone() {
+            Some(error) => Timed(wait(error.after), Step::Fail(error.error())),
+            None => Timed(Duration::ZERO, Step::End(stop)),
+        });
+        steps
+    }
+}
+
+/// A text as a whole, or word by word, white space behind each.
+fn pieces(text: &str, in_words: bool) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let start = rest.trim_start();
+        let word = start.find(char::is_whitespace).unwrap_or(start.len());
+        let behind = start.get(word..).unwrap_or_default();
+        let end = rest.len() - behind.trim_start().len();
+        let end = if in_words && end < rest.len() { end } else { rest.len() };
+        let (piece, more) = rest.split_at(end);
+        rest = more;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+struct Player {
+    asked: Option<Asked>,
+    steps: VecDeque<Timed>,
+    wait: Option<Pin<Box<Sleep>>>,
+    /// Whether the last block goes on.
+    is_open: bool,
+}
+
+impl Source for Player {
+    fn poll_more(
+        &mut self,
+        cx: &mut Context<'_>,
+        answer: &mut Answer,
+        out: &mut Vec<Event>,
+    ) -> Poll<Result<bool, ModelError>> {
+        if let Some(asked) = self.asked.take() {
+            self.steps = asked.choose()?;
+        }
+        if let Some(Timed(wait, _)) = self.steps.front_mut()
+            && !wait.is_zero()
+        {
+            self.wait = Some(Box::pin(sleep(std::mem::take(wait))));
+        }
+        if let Some(wait) = &mut self.wait {
+            std::task::ready!(wait.as_mut().poll(cx));
+            self.wait = None;
+        }
+        let Some(Timed(_, step)) = self.steps.pop_front() else { return Poll::Ready(Ok(false)) };
+        Poll::Ready(self.step(step, answer, out))
+    }
+}
+
+impl Player {
+    fn step(&mut self, step: Step, answer: &mut Answer, out: &mut Vec<Event>) -> Result<bool, ModelError> {
+        match step {
+            Step::Begin(usage) => {
+                answer.usage = usage;
+                out.push(Event::Start);
+            }
+            Step::Text(delta) => {
+                let fits = matches!(answer.blocks.last(), Some(Block::Text { .. }));
+                let block = self.block(fits, answer, out, |block| {
+                    (Event::TextStart { block }, Block::Text { text: String::new(), signature: None })
+                });
+                if let Some(Block::Text { text, .. }) = answer.blocks.last_mut() {
+                    text.push_str(&delta);
+                }
+                out.push(Event::TextDelta { block, delta });
+            }
+            Step::Thinking(delta) => {
+                let fits = matches!(answer.blocks.last(), Some(Block::Thinking { .. }));
+                let block = self.block(fits, answer, out, |block| {
+                    let thinking =
+                        Block::Thinking { thinking: String::new(), signature: None, redacted: false };
+                    (Event::ThinkingStart { block }, thinking)
+                });
+                if let Some(Block::Thinking { thinking, .. }) = answer.blocks.last_mut() {
+                    thinking.push_str(&delta);
+                }
+                out.push(Event::ThinkingDelta { block, delta });
+            }
+            Step::Call { id, name } => {
+                self.block(false, answer, out, |block| {
+                    let call = Block::ToolCall {
+                        id: id.clone(),
+                        name: name.clone(),
+                        arguments: String::new(),
+                        signature: None,
+                    };
+                    (Event::ToolCallStart { block, id, name }, call)
+                });
+            }
+            Step::Arguments(delta) => {
+                let block = answer.blocks.len().saturating_sub(1);
+                if let Some(Block::ToolCall { arguments, .. }) = answer.blocks.last_mut() {
+                    arguments.push_str(&delta);
+                    out.push(Event::ToolCallDelta { block, delta });
+                }
+            }
+            Step::Sign(given) => match answer.blocks.last_mut() {
+                Some(
+                    Block::Text { signature, .. }
+                    | Block::Thinking { signature, .. }
+                    | Block::ToolCall { signature, .. },
+                ) => *signature = Some(given),
+                None => {}
+            },
+            Step::Close => self.close(answer, out),
+            Step::Wait => {}
+            Step::End(stop) => {
+                self.close(answer, out);
+                answer.stop = stop;
+                return Ok(false);
+            }
+            Step::Fail(error) => return Err(error),
+        }
+        Ok(true)
+    }
+
+    /// The number of the block that goes on, or of a new one.
+    fn block(
+        &mut self,
+        fits: bool,
+        answer: &mut Answer,
+        out: &mut Vec<Event>,
+        new: impl FnOnce(usize) -> (Event, Block),
+    ) -> usize {
+        if !(self.is_open && fits) {
+            self.close(answer, out);
+            let (event, block) = new(answer.blocks.len());
+            answer.blocks.push(block);
+            out.push(event);
+            self.is_open = true;
+        }
+        answer.blocks.len().saturating_sub(1)
+    }
+
+    fn close(&mut self, answer: &Answer, out: &mut Vec<Event>) {
+        if std::mem::take(&mut self.is_open) {
+            out.push(Event::BlockEnd { block: answer.blocks.len().saturating_sub(1) });
+        }
+    }
+}
