@@ -172,10 +172,7 @@ impl Work<'_> {
         let mut attempt = 0;
         loop {
             let outcome = self.ask(&endpoint).await?;
-            let error = match outcome.result {
-                Ok(()) => None,
-                Err(error) => Some(error),
-            };
+            let error = outcome.result.err();
             let before = self.tip.clone();
             let message = outcome.answer.to_message_now(&endpoint);
             let has_said_something = !outcome.answer.is_empty();
