@@ -361,3 +361,22 @@ fn the_demo_needs_no_key() {
     assert!(said(&kept, "toolResult").last().unwrap().contains("answers.jsonl"));
     assert!(said(&kept, "user").contains(&"And with a pipe?".to_owned()));
 }
+
+#[test]
+fn a_folder_for_sessions_by_setting() {
+    let (world, model) = playing(&[text("one")]);
+    let setting = "sessionDir = \"~/mine\"\n";
+    world.write("work/.ramal/settings.toml", setting);
+    let run = say(&world, "x", &model, &[]).done();
+    assert!(run.err.contains("line 1: `sessionDir` cannot be set by a project"), "{}", run.err);
+    fs::remove_file(world.path("work/.ramal/settings.toml")).unwrap();
+    world.write("home/.config/ramal/settings.toml", setting);
+    say(&world, "y", &model, &[]).done();
+    say(&world, "z", &model, &["-c"]).done();
+    let made: Vec<_> = fs::read_dir(world.path("home/mine")).unwrap().collect();
+    assert_eq!((made.len(), sessions(&world).len()), (1, 1));
+    assert!(world.run(["log"]).done().out.contains('z'));
+    // A flag goes before it.
+    say(&world, "w", &model, &["--session-dir", "here"]).done();
+    assert!(world.path("work/here").is_dir());
+}

@@ -103,6 +103,13 @@ pub(crate) fn load(cwd: &Path) -> (Settings, Vec<Problem>) {
     load_from((user, pi), project)
 }
 
+/// Where the user's settings want sessions to be kept. What is wrong with them is told by the commands
+/// that use the rest.
+pub(crate) fn session_dir() -> Option<PathBuf> {
+    let user = catalog::settings_folder().map(|folder| folder.join("settings.toml"));
+    load_from((user, None), (None, None)).0.session_dir
+}
+
 /// Of each pair, ours and pi's, the second is read where the first is not there.
 fn load_from(
     user: (Option<PathBuf>, Option<PathBuf>),
