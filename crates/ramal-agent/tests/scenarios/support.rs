@@ -294,7 +294,8 @@ impl World {
     pub(crate) fn id_of(&self, text: &str) -> String {
         self.session.with_session(|manager| {
             let mut entries = manager.get_entries().map(|entry| entry.read().unwrap());
-            entries.find(|entry| entry.text() == text).unwrap().id().to_string()
+            let found = entries.find(|entry| entry.text() == text);
+            found.unwrap_or_else(|| panic!("nobody said {text:?}")).id().to_string()
         })
     }
 
