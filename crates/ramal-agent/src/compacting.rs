@@ -60,7 +60,9 @@ impl AgentSession {
     /// conversation is as it was.
     pub async fn compact(&self, instructions: Option<&str>) -> Result<Option<Compacted>, AgentError> {
         let stage = self.shared.stage.take_over(Operation::Compaction).await?;
-        match self.tell_compaction(&stage.abort, CompactionReason::Manual, instructions).await {
+        let result = self.tell_compaction(&stage.abort, CompactionReason::Manual, instructions).await;
+        self.end(stage);
+        match result {
             Ok(compacted) => Ok(Some(compacted)),
             Err(NoCompaction::Cancelled) => Ok(None),
             Err(NoCompaction::Error(error)) => Err(error),

@@ -13,7 +13,7 @@ use crate::error::AgentError;
 use crate::events::AgentEvent;
 use crate::hooks::Hook;
 use crate::operation::{Operation, Stage};
-use crate::queue::Queue;
+use crate::queue::{Prompt, Queue, QueueMode};
 use crate::tools::{Access, Tool};
 
 /// Finds the endpoint of a model that is named `provider/id`, or says why it cannot be used.
@@ -123,14 +123,24 @@ impl AgentSession {
     /// Everything that happens from now on. A listener that does not listen costs memory, not time.
     pub fn subscribe(&self) -> UnboundedReceiver<Arc<AgentEvent>> {
         let (sender, receiver) = unbounded_channel();
-        self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
+        self.listeners().push(sender);
         receiver
     }
 
     pub(crate) fn emit(&self, event: AgentEvent) {
+        self.emit_after(|| {}, event);
+    }
+
+    /// Tells an event right after `work`: nothing else is told between the two.
+    pub(crate) fn emit_after(&self, work: impl FnOnce(), event: AgentEvent) {
         let event = Arc::new(event);
-        let mut listeners = self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = self.listeners();
+        work();
         listeners.retain(|listener| listener.send(Arc::clone(&event)).is_ok());
+    }
+
+    fn listeners(&self) -> MutexGuard<'_, Vec<UnboundedSender<Arc<AgentEvent>>>> {
+        self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the session is busy with.
@@ -154,6 +164,26 @@ impl AgentSession {
     /// Waits until nothing runs.
     pub async fn wait_for_idle(&self) {
         self.shared.stage.idle().await;
+        // The end of a turn may just be being told.
+        drop(self.listeners());
+    }
+
+    /// How many of the messages that wait are said at once: those that steer, those that follow.
+    pub fn set_queue_modes(&self, steering: QueueMode, follow_up: QueueMode) {
+        let mut queue = self.queue();
+        (queue.steering_mode, queue.follow_up_mode) = (steering, follow_up);
+    }
+
+    /// Takes back what waits to be said: what steers, and what follows.
+    pub fn clear_queue(&self) -> (Vec<Prompt>, Vec<Prompt>) {
+        let (steering, follow_up) = {
+            let mut queue = self.queue();
+            (std::mem::take(&mut queue.steering), std::mem::take(&mut queue.follow_up))
+        };
+        if !steering.is_empty() || !follow_up.is_empty() {
+            self.emit_queue();
+        }
+        (steering.into(), follow_up.into())
     }
 
     /// The model and the thinking level as the path to the leaf has them, and the defaults where it
