@@ -95,8 +95,21 @@ impl AgentSession {
     /// # Errors
     /// If it could not be opened; one is where one was.
     pub async fn switch_session(&self, path: &Path) -> Result<bool, AgentError> {
+        let open = || Ok(SessionManager::open_in(path, None, &self.config().cwd)?);
+        self.switch_session_with(path, open).await
+    }
+
+    /// As [`AgentSession::switch_session`]; `open` opens the session, once nothing runs any more.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub async fn switch_session_with(
+        &self,
+        path: &Path,
+        open: impl FnOnce() -> Result<SessionManager, AgentError>,
+    ) -> Result<bool, AgentError> {
         let stage = self.shared.stage.take_over(Operation::Replacement).await?;
-        let other = SessionManager::open_in(path, None, &self.config().cwd)?;
+        let other = open()?;
         let target = path.to_string_lossy().into_owned();
         self.switch_on(&stage, SwitchReason::Resume, Some(&target), |manager| {
             *manager = other;

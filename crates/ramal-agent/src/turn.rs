@@ -11,7 +11,7 @@ use crate::AgentSession;
 use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
 use crate::operation::{OnStage, Operation};
-use crate::queue::Prompt;
+use crate::queue::{Prompt, QueueMode};
 use crate::tools::{Call, Tool, ToolResult};
 
 /// What a turn needs from one request to the next.
@@ -34,7 +34,19 @@ impl AgentSession {
     /// If a turn runs already (see [`AgentSession::steer`], [`AgentSession::follow_up`]), no model can
     /// be asked, or the message could not be stored.
     pub fn prompt(&self, prompt: Prompt) -> Result<EntryId, AgentError> {
-        let stage = self.shared.stage.enter(Operation::Turn)?;
+        self.prompt_on(self.shared.stage.enter(Operation::Turn)?, prompt)
+    }
+
+    /// Ends the turn that runs, if one does, and says something to the model. Answers as
+    /// [`AgentSession::prompt`] does.
+    ///
+    /// # Errors
+    /// As for [`AgentSession::prompt`]; and if something else than a turn runs.
+    pub async fn abort_and_prompt(&self, prompt: Prompt) -> Result<EntryId, AgentError> {
+        self.prompt_on(self.shared.stage.take_over(Operation::Turn).await?, prompt)
+    }
+
+    fn prompt_on(&self, stage: OnStage, prompt: Prompt) -> Result<EntryId, AgentError> {
         // A model that cannot be asked is told before anything is stored.
         self.endpoint()?;
         let message = prompt.to_message(time::now());
@@ -80,6 +92,38 @@ impl AgentSession {
         self.queue().follow_up.push_back(prompt);
         self.emit_queue();
         Ok(())
+    }
+
+    /// Takes back what waits to be said: what steers, and what follows.
+    pub fn clear_queue(&self) -> (Vec<Prompt>, Vec<Prompt>) {
+        let taken = {
+            let mut queue = self.queue();
+            (queue.steering.drain(..).collect(), queue.follow_up.drain(..).collect())
+        };
+        self.emit_queue();
+        taken
+    }
+
+    /// How many messages wait to be said.
+    pub fn pending_messages(&self) -> usize {
+        let queue = self.queue();
+        queue.steering.len() + queue.follow_up.len()
+    }
+
+    /// How many of the waiting messages are said at once: of those that steer, and of those that follow.
+    pub fn queue_modes(&self) -> (QueueMode, QueueMode) {
+        let queue = self.queue();
+        (queue.steering_mode, queue.follow_up_mode)
+    }
+
+    /// Says how many of the messages that steer are said at once.
+    pub fn set_steering_mode(&self, mode: QueueMode) {
+        self.queue().steering_mode = mode;
+    }
+
+    /// Says how many of the messages that follow are said at once.
+    pub fn set_follow_up_mode(&self, mode: QueueMode) {
+        self.queue().follow_up_mode = mode;
     }
 
     fn emit_queue(&self) {
@@ -168,7 +212,7 @@ impl Work<'_> {
     /// model has to be asked again.
     async fn answer(&mut self) -> Result<Option<(Answer, String)>, AgentError> {
         let endpoint = self.session.endpoint()?;
-        let retry = self.session.config().retry;
+        let retry = self.session.retry();
         let mut attempt = 0;
         loop {
             let outcome = self.ask(&endpoint).await?;
@@ -222,12 +266,20 @@ impl Work<'_> {
             });
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
-                () = self.abort.cancelled() => {
+                () = self.given_up() => {
                     let final_error = Some(error.to_string());
                     self.session.emit(AgentEvent::AutoRetryEnd { success: false, attempt, final_error });
                     return Ok(Some((Answer { stop: StopReason::Aborted, ..Answer::default() }, message)));
                 }
             }
+        }
+    }
+
+    /// The user does not want to wait for another attempt.
+    async fn given_up(&self) {
+        tokio::select! {
+            () = self.abort.cancelled() => {}
+            () = self.session.shared.switches.end_retry.notified() => {}
         }
     }
 
