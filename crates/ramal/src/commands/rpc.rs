@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use ramal_agent::tools;
-use ramal_model::ThinkingLevel;
 use ramal_session::SessionManager;
 
 use crate::cli::Globals;
-use crate::failure::{Failure, Status};
+use crate::failure::Status;
 use crate::remembered;
 use crate::rpc;
+use crate::work::WorkOptions;
 
 /// Serve a session to another program, as JSON lines on standard input and output
 #[derive(Debug, clap::Args)]
@@ -24,18 +23,8 @@ pub(crate) struct Args {
     /// Keep the session in memory only
     #[arg(long, conflicts_with = "session")]
     no_session: bool,
-    /// The model where the session names none, as provider/id; see `ramal models`
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
-    /// How much to think where the session does not say: off, minimal, low, medium, high or xhigh
-    #[arg(long, value_name = "LEVEL")]
-    thinking: Option<ThinkingLevel>,
-    /// The tools the model may call, separated by commas [default: all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    tools: Option<Vec<String>>,
-    /// Run the model's tools without asking
-    #[arg(long, short)]
-    yes: bool,
+    #[command(flatten)]
+    work: WorkOptions,
 }
 
 /// Runs the command until its input ends.
@@ -48,18 +37,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> anyhow::Result<Status> {
         None => SessionManager::create(&cwd, session_dir)?,
     };
     remembered::recall(&mut session);
-    let tools = match &args.tools {
-        Some(names) => tools::named(names).map_err(|error| Failure::usage(error.to_string()))?,
-        None => tools::all(),
-    };
-    let options = rpc::Options {
-        session_dir: globals.session_dir.clone(),
-        cwd,
-        model: args.model.clone(),
-        thinking: args.thinking.unwrap_or_default(),
-        tools,
-        yes: args.yes,
-    };
+    let options = rpc::Options { session_dir: globals.session_dir.clone(), cwd, work: &args.work };
     rpc::start(session, options)?;
     Ok(Status::Done)
 }

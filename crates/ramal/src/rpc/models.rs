@@ -10,7 +10,7 @@ use ramal_model::{
 use ramal_session::json::quote;
 use tokio_util::sync::CancellationToken;
 
-use crate::{catalog, failure};
+use crate::{catalog, failure, work};
 
 /// All models there are.
 #[derive(Default)]
@@ -57,10 +57,15 @@ impl Models {
         match self.with(|catalog| catalog.find(name)) {
             Err(FindError::Unknown { .. }) => {
                 self.look_around();
-                self.with(|catalog| catalog.find(name)).map_err(|error| error.to_string())
+                self.with(|catalog| catalog.find(name)).map_err(work::why)
             }
-            found => found.map_err(|error| error.to_string()),
+            found => found.map_err(work::why),
         }
+    }
+
+    /// The first of those that can be used, without looking for servers on this machine.
+    pub(super) fn first_usable(&self) -> Option<String> {
+        self.with(|catalog| catalog.usable().next().map(|listed| listed.name()))
     }
 
     /// The tokens that fit into a conversation with a model, as far as it is known.

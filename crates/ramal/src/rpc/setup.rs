@@ -1,22 +1,20 @@
 //! A session put to work for a client.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use ramal_agent::compact::CompactionSettings;
-use ramal_agent::permission::{Mode, Permissions, Store};
-use ramal_agent::tools::Tool;
-use ramal_agent::{AgentConfig, AgentSession, context_files, system_prompt};
-use ramal_model::{RetryPolicy, ThinkingLevel};
+use ramal_agent::permission::Mode;
+use ramal_agent::{AgentConfig, AgentSession};
 use ramal_session::SessionManager;
 
 use super::asks::{AskClient, Asks};
 use super::models::Models;
 use super::outgoing::Outgoing;
 use super::{Ends, Server};
-use crate::{catalog, failure};
+use crate::settings;
+use crate::work::{self, WorkOptions};
 
 /// No answer to a question for so long means no (contract, section 12).
 const ANSWER_LIMIT: Duration = Duration::from_secs(60);
@@ -24,21 +22,15 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 /// Another time in milliseconds in place of [`ANSWER_LIMIT`]; for tests.
 const ANSWER_LIMIT_VARIABLE: &str = "RAMAL_CONFIRM_TIMEOUT_MS";
 
-/// How long a hook may take.
+/// How long a hook may take before the work goes on without it.
 const HOOK_LIMIT: Duration = Duration::from_secs(30);
 
 /// What the command line says.
-pub(crate) struct Options {
+pub(crate) struct Options<'a> {
     /// Where copies and new sessions are made.
     pub(crate) session_dir: Option<PathBuf>,
     pub(crate) cwd: PathBuf,
-    /// The model where the path names none.
-    pub(crate) model: Option<String>,
-    /// How much to think where the path does not say.
-    pub(crate) thinking: ThinkingLevel,
-    pub(crate) tools: Vec<Arc<dyn Tool>>,
-    /// Tools are run without asking.
-    pub(crate) yes: bool,
+    pub(crate) work: &'a WorkOptions,
 }
 
 /// Serves a session until the input ends.
@@ -46,7 +38,7 @@ pub(crate) struct Options {
 /// # Errors
 /// If answers cannot be written for another reason than a closed pipe, the log not forced to disk, or
 /// no thread started.
-pub(crate) fn start(session: SessionManager, options: Options) -> anyhow::Result<()> {
+pub(crate) fn start(session: SessionManager, options: Options<'_>) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -59,44 +51,46 @@ pub(crate) fn start(session: SessionManager, options: Options) -> anyhow::Result
     let limit = limit.map_or(ANSWER_LIMIT, Duration::from_millis);
     let asks = Arc::new(Asks::new(out.clone(), limit));
     let models = Arc::new(Models::default());
-    let agent = AgentSession::new(session, config(&options, &asks, &models));
-    *ends.agent.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(agent.clone());
+    let agent = put_to_work(session, &options, &asks, &models)?;
+    *ends.agent.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.clone());
     let Options { session_dir, cwd, .. } = options;
     Server { agent, out, asks, models, ends, runtime, tasks: Vec::new(), session_dir, cwd }.serve(writer)
 }
 
-fn config(options: &Options, asks: &Arc<Asks>, models: &Arc<Models>) -> AgentConfig {
+/// A model is not needed: without one the tree is served all the same.
+fn put_to_work(
+    session: SessionManager,
+    options: &Options<'_>,
+    asks: &Arc<Asks>,
+    models: &Arc<Models>,
+) -> anyhow::Result<AgentSession> {
+    // Tools work where the session is at home, as far as that is there.
+    let home = PathBuf::from(session.get_cwd());
+    let cwd = if home.is_dir() { home } else { options.cwd.clone() };
+    let (settings, problems) = settings::load(&cwd);
+    settings::warn(&problems);
+    let mode = if options.work.yes { Mode::Yes } else { Mode::Ask };
+    let permissions = work::permissions(&session, &cwd, &settings, mode);
     let finding = Arc::clone(models);
-    AgentConfig {
+    let find_model = move |name: &str| finding.find(name);
+    let config = AgentConfig {
         model: Arc::clone(models) as _,
-        find_model: Arc::new(move |name: &str| finding.find(name)),
-        default_model: options.model.clone(),
-        default_thinking: options.thinking,
-        system: system(&options.cwd),
-        tools: options.tools.clone(),
-        permit: Arc::new(AskClient { permissions: permissions(options), asks: Arc::clone(asks) }),
+        find_model: Arc::new(find_model.clone()),
+        default_model: settings.model.clone().or_else(|| models.first_usable()),
+        default_thinking: settings.thinking_level,
+        system: work::system(&cwd, options.work)?,
+        tools: work::chosen_tools(options.work, &settings)?,
+        permit: Arc::new(AskClient { permissions, asks: Arc::clone(asks) }),
         hooks: Vec::new(),
         hook_limit: HOOK_LIMIT,
-        retry: RetryPolicy::default(),
-        cwd: options.cwd.clone(),
-        summary_reserve: CompactionSettings::default().reserve_tokens,
-        compaction: CompactionSettings::default(),
-    }
-}
-
-fn system(cwd: &Path) -> String {
-    let found = context_files(cwd, catalog::settings_folder().as_deref());
-    for (path, error) in &found.problems {
-        failure::warn(&format!("{} cannot be read, and the model does not know it: {error}", path.display()));
-    }
-    system_prompt(cwd, &found.files, None, None)
-}
-
-fn permissions(options: &Options) -> Permissions {
-    let mode = if options.yes { Mode::Yes } else { Mode::Ask };
-    let (permissions, problem) = Permissions::new(&options.cwd, mode, Store::from_environment());
-    if let Some(problem) = problem {
-        failure::warn(&problem.to_string());
-    }
-    permissions
+        retry: settings.retry,
+        cwd,
+        summary_reserve: settings.summary_reserve,
+        compaction: settings.compaction,
+    };
+    let agent = AgentSession::new(session, config);
+    agent.set_steering_mode(settings.steering_mode);
+    agent.set_follow_up_mode(settings.follow_up_mode);
+    work::choose(&agent, options.work, &find_model)?;
+    Ok(agent)
 }
