@@ -14,7 +14,7 @@ use crate::AgentSession;
 use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
 use crate::operation::{OnStage, Operation};
-use crate::queue::{Prompt, Queue};
+use crate::queue::{Prompt, Queue, QueueMode};
 use crate::tools::{Call, Tool, ToolResult};
 
 /// What a turn needs from one request to the next.
@@ -48,7 +48,19 @@ impl AgentSession {
     /// If a turn runs already (see [`AgentSession::steer`], [`AgentSession::follow_up`]), no model can
     /// be asked, or the message could not be stored.
     pub fn prompt(&self, prompt: Prompt) -> Result<EntryId, AgentError> {
-        let stage = self.shared.stage.enter(Operation::Turn)?;
+        self.prompt_on(self.shared.stage.enter(Operation::Turn)?, prompt)
+    }
+
+    /// Ends the turn that runs, if one does, and says something to the model. Answers as
+    /// [`AgentSession::prompt`] does.
+    ///
+    /// # Errors
+    /// As for [`AgentSession::prompt`]; and if something else than a turn runs.
+    pub async fn abort_and_prompt(&self, prompt: Prompt) -> Result<EntryId, AgentError> {
+        self.prompt_on(self.shared.stage.take_over(Operation::Turn).await?, prompt)
+    }
+
+    fn prompt_on(&self, stage: OnStage, prompt: Prompt) -> Result<EntryId, AgentError> {
         // A model that cannot be asked is told before anything is stored.
         self.endpoint()?;
         self.begin(stage, vec![prompt])
@@ -129,6 +141,28 @@ impl AgentSession {
             self.begin(stage, said)?;
         }
         Ok(())
+    }
+
+    /// How many messages wait to be said.
+    pub fn pending_messages(&self) -> usize {
+        let queue = self.queue();
+        queue.steering.len() + queue.follow_up.len()
+    }
+
+    /// How many of the waiting messages are said at once: of those that steer, and of those that follow.
+    pub fn queue_modes(&self) -> (QueueMode, QueueMode) {
+        let queue = self.queue();
+        (queue.steering_mode, queue.follow_up_mode)
+    }
+
+    /// Says how many of the messages that steer are said at once.
+    pub fn set_steering_mode(&self, mode: QueueMode) {
+        self.queue().steering_mode = mode;
+    }
+
+    /// Says how many of the messages that follow are said at once.
+    pub fn set_follow_up_mode(&self, mode: QueueMode) {
+        self.queue().follow_up_mode = mode;
     }
 
     pub(crate) fn emit_queue(&self) {
@@ -335,7 +369,7 @@ impl Work<'_> {
             self.back_to(before)?;
             return self.compact(CompactionReason::Overflow).await;
         }
-        let retry = self.session.config().retry;
+        let retry = self.session.retry();
         let Some(wait) = retry.wait(attempt, error) else { return Ok(false) };
         if self.abort.is_cancelled() {
             return Ok(false);
@@ -348,7 +382,7 @@ impl Work<'_> {
         });
         tokio::select! {
             biased;
-            () = self.abort.cancelled() => {
+            () = self.given_up() => {
                 self.end_retries(attempt + 1, Some(error.to_string()));
                 return Ok(false);
             }
@@ -356,6 +390,14 @@ impl Work<'_> {
         }
         self.back_to(before)?;
         Ok(true)
+    }
+
+    /// The user does not want to wait for another attempt.
+    async fn given_up(&self) {
+        tokio::select! {
+            () = self.abort.cancelled() => {}
+            () = self.session.shared.switches.end_retry.notified() => {}
+        }
     }
 
     /// Sends the conversation and tells what streams back. Answers whether the beginning of an answer
