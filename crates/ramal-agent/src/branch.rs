@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use ramal_session::{Kind, Role, SessionManager};
+use ramal_session::{Kind, OpenError, Role, SessionManager};
 
 use crate::AgentSession;
 use crate::error::AgentError;
@@ -26,16 +26,27 @@ impl AgentSession {
     /// # Errors
     /// If the entry is no user message, or the new session could not be made.
     pub async fn branch(&self, id: &str) -> Result<Branched, AgentError> {
+        // What cannot be done does not end a turn either.
+        self.user_message(id)?;
         let stage = self.shared.stage.take_over(Operation::Replacement).await?;
-        let selected_text = {
-            let manager = self.manager();
-            let entry = manager.get_entry(id).ok_or_else(|| ramal_session::NoSuchEntry { id: id.into() })?;
-            if entry.kind() != Kind::Message || entry.role() != Role::User {
-                return Err(AgentError::NotAUserMessage { id: id.into() });
-            }
-            entry.read()?.text()
-        };
-        if self.branch_is_cancelled(&stage, id).await {
+        let branched = self.branch_on(&stage, id).await;
+        self.end(stage);
+        branched
+    }
+
+    /// The text of a user message.
+    fn user_message(&self, id: &str) -> Result<String, AgentError> {
+        let manager = self.manager();
+        let entry = manager.get_entry(id).ok_or_else(|| ramal_session::NoSuchEntry { id: id.into() })?;
+        if entry.kind() != Kind::Message || entry.role() != Role::User {
+            return Err(AgentError::NotAUserMessage { id: id.into() });
+        }
+        Ok(entry.read()?.text())
+    }
+
+    async fn branch_on(&self, stage: &OnStage, id: &str) -> Result<Branched, AgentError> {
+        let selected_text = self.user_message(id)?;
+        if self.branch_is_cancelled(stage, id).await {
             return Ok(Branched { selected_text, cancelled: true });
         }
         let previous = self.session_file();
@@ -51,8 +62,15 @@ impl AgentSession {
     /// If there is nothing to copy, or the copy could not be made.
     pub async fn clone_session(&self) -> Result<bool, AgentError> {
         let stage = self.shared.stage.take_over(Operation::Replacement).await?;
-        let leaf = self.leaf_id()?.unwrap_or_else(|| "".into());
-        if self.branch_is_cancelled(&stage, &leaf).await {
+        let cloned = self.clone_on(&stage).await;
+        self.end(stage);
+        cloned
+    }
+
+    async fn clone_on(&self, stage: &OnStage) -> Result<bool, AgentError> {
+        // Nothing is told of what cannot be done.
+        let leaf = self.leaf_id()?.ok_or(ramal_session::CopyError::Empty)?;
+        if self.branch_is_cancelled(stage, &leaf).await {
             return Ok(true);
         }
         let previous = self.session_file();
@@ -86,23 +104,46 @@ impl AgentSession {
     /// If it could not be made.
     pub async fn new_session(&self, parent_session: Option<&str>) -> Result<bool, AgentError> {
         let stage = self.shared.stage.take_over(Operation::Replacement).await?;
-        self.switch_on(&stage, SwitchReason::New, None, |manager| Ok(manager.start_new(parent_session)?))
-            .await
+        let start = |manager: &mut SessionManager| Ok(manager.start_new(parent_session)?);
+        let switched = self.switch_on(&stage, SwitchReason::New, None, start).await;
+        self.end(stage);
+        switched
     }
 
     /// Goes over to the session in the file at `path`. Answers whether a hook ended it.
     ///
     /// # Errors
-    /// If it could not be opened; one is where one was.
+    /// If there is no such file or it could not be opened; one is where one was, and a turn goes on.
     pub async fn switch_session(&self, path: &Path) -> Result<bool, AgentError> {
+        let open = || Ok(SessionManager::open_in(path, None, &self.config().cwd)?);
+        self.switch_session_with(path, open).await
+    }
+
+    /// As [`AgentSession::switch_session`]; `open` opens the session.
+    ///
+    /// # Errors
+    /// Those of `open`; and if there is no such file.
+    pub async fn switch_session_with(
+        &self,
+        path: &Path,
+        open: impl Fn() -> Result<SessionManager, AgentError>,
+    ) -> Result<bool, AgentError> {
+        // Opening a path where nothing is would begin a session there.
+        std::fs::metadata(path).map_err(|source| OpenError::Io { path: path.into(), source })?;
+        let mut other = open()?;
         let stage = self.shared.stage.take_over(Operation::Replacement).await?;
-        let other = SessionManager::open_in(path, None, &self.config().cwd)?;
+        if self.session_file().as_deref() == other.get_session_file() {
+            // A turn may have added to it.
+            other = open()?;
+        }
         let target = path.to_string_lossy().into_owned();
-        self.switch_on(&stage, SwitchReason::Resume, Some(&target), |manager| {
+        let switch = |manager: &mut SessionManager| {
             *manager = other;
             Ok(())
-        })
-        .await
+        };
+        let switched = self.switch_on(&stage, SwitchReason::Resume, Some(&target), switch).await;
+        self.end(stage);
+        switched
     }
 
     async fn switch_on(
@@ -141,9 +182,7 @@ impl AgentSession {
         go(&mut manager)?;
         drop(manager);
         self.forget_count();
-        let mut queue = self.queue();
-        queue.steering.clear();
-        queue.follow_up.clear();
+        self.clear_queue();
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use ramal_session::{Kind, NewEntry};
 use tokio_util::sync::CancellationToken;
 
 use crate::AgentSession;
-use crate::compact::{self, CompactionPlan, ContextTokens};
+use crate::compact::{self, CompactionPlan, CompactionSettings, ContextTokens};
 use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
 use crate::hooks::{CompactPreparation, Compacting, SuppliedCompaction};
@@ -60,7 +60,9 @@ impl AgentSession {
     /// conversation is as it was.
     pub async fn compact(&self, instructions: Option<&str>) -> Result<Option<Compacted>, AgentError> {
         let stage = self.shared.stage.take_over(Operation::Compaction).await?;
-        match self.tell_compaction(&stage.abort, CompactionReason::Manual, instructions).await {
+        let result = self.tell_compaction(&stage.abort, CompactionReason::Manual, instructions).await;
+        self.end(stage);
+        match result {
             Ok(compacted) => Ok(Some(compacted)),
             Err(NoCompaction::Cancelled) => Ok(None),
             Err(NoCompaction::Error(error)) => Err(error),
@@ -73,8 +75,8 @@ impl AgentSession {
         abort: &CancellationToken,
         reason: CompactionReason,
     ) -> bool {
-        let settings = self.config().compaction;
-        if !settings.enabled {
+        let settings = CompactionSettings { enabled: true, ..self.config().compaction };
+        if !self.auto_compaction() {
             return false;
         }
         if reason == CompactionReason::Threshold {

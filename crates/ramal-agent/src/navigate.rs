@@ -60,8 +60,25 @@ impl AgentSession {
         target: &str,
         options: NavigateOptions,
     ) -> Result<Navigated, AgentError> {
+        // What cannot be done does not end a turn either.
+        self.must_exist(target)?;
+        if options.summarize && self.model_choice()?.model.is_none() {
+            return Err(AgentError::NoModel);
+        }
         let stage = self.shared.stage.take_over(Operation::Navigation).await?;
-        self.navigate_on(&stage, target, options).await
+        let navigated = self.navigate_on(&stage, target, options).await;
+        self.end(stage);
+        navigated
+    }
+
+    /// Whether there is an entry that one can go to.
+    fn must_exist(&self, target: &str) -> Result<(), AgentError> {
+        let manager = self.manager();
+        let entry = manager.get_entry(target);
+        match entry.filter(|entry| entry.irregular() != Some(ramal_session::Irregular::NoId)) {
+            Some(_) => Ok(()),
+            None => Err(ramal_session::NoSuchEntry { id: target.into() }.into()),
+        }
     }
 
     async fn navigate_on(
@@ -77,14 +94,9 @@ impl AgentSession {
         if options.summarize && self.model_choice()?.model.is_none() {
             return Err(AgentError::NoModel);
         }
+        self.must_exist(target)?;
         let (preparation, path) = {
             let manager = self.manager();
-            if manager
-                .get_entry(target)
-                .is_none_or(|entry| entry.irregular() == Some(ramal_session::Irregular::NoId))
-            {
-                return Err(ramal_session::NoSuchEntry { id: target.into() }.into());
-            }
             let path = summary::abandoned_path(&manager, old_leaf.as_deref(), target)?;
             let preparation = TreePreparation {
                 target_id: target.to_owned(),
