@@ -1,6 +1,7 @@
 //! One operation at a time: who runs, who has to wait, and how it is aborted (contract, section 12).
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -162,11 +163,21 @@ impl Stage {
         }
     }
 
-    /// Waits until nothing runs.
+    /// Waits until nothing runs, or is about to.
     pub(crate) async fn idle(&self) {
         loop {
-            let Some(mut running) = self.lock().running.clone() else { return };
-            let _ = running.ended.wait_for(|ended| *ended).await;
+            let running = {
+                let place = self.lock();
+                if place.running.is_none() && place.next.is_none() {
+                    return;
+                }
+                place.running.clone()
+            };
+            match running {
+                Some(mut running) => drop(running.ended.wait_for(|ended| *ended).await),
+                // What comes next is a moment away.
+                None => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
         }
     }
 }

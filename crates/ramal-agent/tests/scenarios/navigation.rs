@@ -563,3 +563,67 @@ async fn what_is_said_during_a_navigation_is_sent_after_it() {
         assert_eq!(path[at..], ["user: said meanwhile", "assistant: done"], "{path:?}");
     }
 }
+
+#[tokio::test]
+async fn what_waited_for_the_turn_that_is_ended_is_sent_after_the_navigation() {
+    let mut world = World::new([]);
+    let target = two_turns(&world).await;
+    world.model.script([stall("half")]);
+    world.session.prompt(Prompt::text("question three")).unwrap();
+    world.told();
+    world.wait_for("message_update").await;
+    world.session.follow_up(Prompt::text("then this")).unwrap();
+    go(&world, &target, NavigateOptions::default()).await.unwrap();
+    within(world.session.wait_for_idle()).await;
+    assert_eq!(world.path()[2..], ["user: then this", "assistant: done"]);
+    assert_eq!(world.session.clear_queue(), (Vec::new(), Vec::new()));
+}
+
+#[tokio::test]
+async fn a_leaf_entry_stands_for_where_it_leads() {
+    let world = World::new([]);
+    let target = two_turns(&world).await;
+    let leaf = world.leaf().unwrap();
+    let mark = world.session.with_session(|manager| {
+        let entry = format!(r#"{{"type":"leaf","targetId":"{target}"}}"#);
+        manager.append(&ramal_session::NewEntry::from_json(&entry).unwrap()).unwrap()
+    });
+    assert_eq!(world.leaf().as_deref(), Some(&*target));
+    assert_eq!(go(&world, &mark, with_summary()).await.unwrap(), Navigated::default());
+    assert_eq!(world.model.count(), 2);
+    go(&world, &leaf, NavigateOptions::default()).await.unwrap();
+    go(&world, &mark, NavigateOptions::default()).await.unwrap();
+    assert_eq!(world.leaf(), Some(target));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_comes_at_once_nothing_is_mixed() {
+    let world = World::new([]);
+    let target = two_turns(&world).await;
+    let mut tasks = Vec::new();
+    for number in 0..40usize {
+        let (session, target) = (world.session.clone(), target.clone());
+        tasks.push(tokio::spawn(async move {
+            match number % 5 {
+                0 => session.steer(Prompt::text(format!("steer {number}"))).unwrap(),
+                1 => drop(session.prompt(Prompt::text(format!("prompt {number}")))),
+                2 => drop(session.navigate_tree(&target, with_summary()).await),
+                3 => session.abort(),
+                _ => drop(session.compact(None).await),
+            }
+        }));
+    }
+    for task in tasks {
+        within(task).await.unwrap();
+    }
+    within(world.session.wait_for_idle()).await;
+    world.session.clear_queue();
+    world.takes_a_prompt().await;
+    let opened = ramal_session::SessionManager::open(&world.file(), None).unwrap();
+    assert_eq!((opened.damaged_lines(), opened.entry_count()), (0, world.count()));
+    // Every answer hangs where it was asked for.
+    for entry in opened.get_entries().filter(|entry| entry.role() == ramal_session::Role::Assistant) {
+        let parent = entry.parent().unwrap();
+        assert_ne!(parent.role(), ramal_session::Role::Assistant);
+    }
+}
