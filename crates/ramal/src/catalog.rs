@@ -13,7 +13,7 @@ pub(crate) fn settings_folder() -> Option<PathBuf> {
 }
 
 /// pi's folder of settings.
-fn pi_folder() -> Option<PathBuf> {
+pub(crate) fn pi_folder() -> Option<PathBuf> {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     match std::env::var_os("PI_CODING_AGENT_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from) {
         Some(folder) => match (folder.strip_prefix("~"), &home) {

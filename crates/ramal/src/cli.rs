@@ -7,7 +7,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use ramal_session::library::Places;
 
 use crate::commands;
-use crate::failure::{self, Status};
+use crate::failure::{self, Failure, Status};
+use crate::settings;
 use crate::view::style::{ColorChoice, Palette};
 use crate::view::terminal;
 
@@ -25,11 +26,14 @@ SESSION is a path, the beginning of a session id, a session's name, or nothing f
 session of this directory. ENTRY is an id or the beginning of one, a label, `leaf`, `root`, and any of \
 these with `~n` for its nth ancestor.
 
-Exit status: 0 done, 1 what was asked for is not there or is damaged, 2 wrong use."
+Exit status: 0 done, 1 what was asked for is not there or is damaged, or the model failed, 2 wrong use, \
+130 ended by Ctrl+C."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) globals: Globals,
+    #[command(flatten)]
+    prompt: commands::prompt::Args,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -82,6 +86,7 @@ enum Command {
     Ls(commands::ls::Args),
     Check(commands::check::Args),
     Models(commands::models::Args),
+    Demo(commands::demo::Args),
     Rpc(commands::rpc::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),
@@ -90,8 +95,29 @@ enum Command {
 impl Cli {
     /// Runs the command.
     pub(crate) fn run(&self, out: &mut dyn Write) -> anyhow::Result<Status> {
-        let globals = &self.globals;
-        let Some(command) = &self.command else { return commands::help(out) };
+        let mut globals = self.globals.clone();
+        if globals.session_dir.is_none() {
+            globals.session_dir = settings::session_dir();
+        }
+        let globals = &globals;
+        let Some(command) = &self.command else {
+            return match &self.prompt {
+                prompt if prompt.is_wanted() => commands::prompt::run(prompt, globals, out),
+                prompt if prompt.is_empty() => commands::help(out),
+                _ => {
+                    Err(Failure::usage("these options say how to talk to a model, and nothing is said to it")
+                        .hint("`ramal -p \"TEXT\"` says something; what is said in a full screen comes later")
+                        .into())
+                }
+            };
+        };
+        if !self.prompt.is_empty() {
+            return Err(Failure::usage("what is said to a model with -p has no other command beside it")
+                .hint(
+                    "options of a command stand behind its name, and a TEXT stands in quotes right behind -p",
+                )
+                .into());
+        }
         match command {
             Command::Tree(args) => commands::tree::run(args, globals, out),
             Command::Log(args) => commands::log::run(args, globals, out),
@@ -107,6 +133,7 @@ impl Cli {
             Command::Ls(args) => commands::ls::run(args, globals, out),
             Command::Check(args) => commands::check::run(args, globals, out),
             Command::Models(args) => commands::models::run(args, globals, out),
+            Command::Demo(args) => commands::demo::run(args, out),
             Command::Rpc(args) => commands::rpc::run(args, globals),
             Command::Completions(args) => commands::completions::run(args, out),
             Command::Man(args) => commands::man::run(args, out),

@@ -19,6 +19,8 @@ pub(crate) enum Status {
     NotThere,
     /// 2: the command was used wrongly.
     WrongUse,
+    /// 128 and the number of the signal by which it was ended.
+    Signalled(i32),
 }
 
 impl From<Status> for ExitCode {
@@ -27,6 +29,7 @@ impl From<Status> for ExitCode {
             Status::Done => 0,
             Status::NotThere => 1,
             Status::WrongUse => 2,
+            Status::Signalled(signal) => u8::try_from(128 + signal).unwrap_or(1),
         })
     }
 }

@@ -9,9 +9,12 @@ mod progress;
 mod remembered;
 mod resolve;
 mod rpc;
+mod settings;
 mod signals;
+mod title;
 #[allow(dead_code, reason = "one room of helpers for all commands; not each is used in every build")]
 mod view;
+mod work;
 
 use std::process::ExitCode;
 

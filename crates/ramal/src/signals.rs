@@ -1,4 +1,6 @@
-//! Signals that would end the program where an error is better.
+//! Signals: those that would end the program where an error is better, and those that end a turn.
+
+use std::io;
 
 /// Lets a write beyond a quota fail instead of killing the process, so that it is reported like any
 /// other failing write (contract, section 11). The signal for a closed pipe is ignored by Rust's own
@@ -10,5 +12,56 @@ pub(crate) fn prepare() {
         unsafe {
             libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         }
+    }
+}
+
+/// The signals by which somebody ends the program: Ctrl+C, and a wish to terminate.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    /// Hears signals from now on, on a runtime.
+    ///
+    /// # Errors
+    /// If the system does not let us.
+    #[cfg(unix)]
+    pub(crate) fn new() -> io::Result<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Signals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// The number of the next signal.
+    #[cfg(unix)]
+    pub(crate) async fn next(&mut self) -> i32 {
+        tokio::select! {
+            _ = self.interrupt.recv() => libc::SIGINT,
+            _ = self.terminate.recv() => libc::SIGTERM,
+        }
+    }
+
+    /// Hears Ctrl+C from now on, on a runtime.
+    ///
+    /// # Errors
+    /// Never here.
+    #[cfg(not(unix))]
+    pub(crate) fn new() -> io::Result<Signals> {
+        Ok(Signals {})
+    }
+
+    /// The number that Ctrl+C has elsewhere.
+    #[cfg(not(unix))]
+    pub(crate) async fn next(&mut self) -> i32 {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        2
     }
 }

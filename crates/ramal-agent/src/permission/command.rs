@@ -5,10 +5,10 @@ const SPECIAL: &[char] = &[';', '&', '|', '<', '>', '`', '$', '(', ')', '{', '}'
 
 /// Programs that run what they are given: a rule for them would be one for everything.
 const RUNNERS: &[&str] = &[
-    ".", "awk", "bash", "busybox", "chroot", "command", "dash", "deno", "doas", "env", "eval", "exec",
-    "fish", "ksh", "nice", "node", "nohup", "parallel", "perl", "php", "python", "python3", "ruby", "sed",
-    "setsid", "sh", "source", "ssh", "stdbuf", "strace", "su", "sudo", "time", "timeout", "watch", "xargs",
-    "zsh",
+    ".", "awk", "bash", "busybox", "chroot", "command", "dash", "deno", "doas", "env", "eval", "exec", "fd",
+    "find", "fish", "ksh", "nice", "node", "nohup", "parallel", "perl", "php", "python", "python3", "ruby",
+    "sed", "setsid", "sh", "source", "ssh", "stdbuf", "strace", "su", "sudo", "tar", "time", "timeout",
+    "watch", "xargs", "zsh",
 ];
 
 /// Programs whose second word says what they do.
@@ -47,9 +47,14 @@ const WITH_COMMANDS: &[&str] = &[
     "yarn",
 ];
 
+/// The words of a command, parted where the shell parts them.
+fn parted(command: &str) -> impl Iterator<Item = &str> {
+    command.split([' ', '\t']).filter(|word| !word.is_empty())
+}
+
 /// Whether a command is one plain command that begins with these words.
 pub(super) fn begins_with(command: &str, words: &[String]) -> bool {
-    let mut given = command.split_ascii_whitespace();
+    let mut given = parted(command);
     !words.is_empty()
         && !command.contains(SPECIAL)
         && words.iter().all(|word| given.next().is_some_and(|given| given == word))
@@ -57,7 +62,7 @@ pub(super) fn begins_with(command: &str, words: &[String]) -> bool {
 
 /// The words of a command that a rule may remember; none if only the whole command can be.
 pub(super) fn words_to_remember(command: &str) -> Option<Vec<String>> {
-    let mut given = command.split_ascii_whitespace();
+    let mut given = parted(command);
     let program = given.next()?;
     let name = program.rsplit('/').next().unwrap_or(program);
     if command.contains(SPECIAL) || !is_plain(program) || RUNNERS.contains(&name) {
@@ -97,6 +102,8 @@ mod tests {
             ("ls\nrm x", None),
             ("ls $(rm x)", None),
             ("'ls' x", None),
+            ("find . -delete", None),
+            ("git\u{c}log", None),
             ("", None),
         ] {
             assert_eq!(words_to_remember(command).map(|words| words.join(" ")).as_deref(), want, "{command}");

@@ -30,7 +30,7 @@ const GRACE_KILLED: Duration = Duration::from_millis(500);
 const SILENCE: Duration = Duration::from_millis(100);
 const TALK: Duration = Duration::from_secs(1);
 /// Bytes that may still come then: more than a pipe holds, so that nothing of the command's is lost.
-const MOST_TALK: usize = 2 << 20;
+const MOST_TALK: u64 = 2 << 20;
 /// Bytes of output that are kept in memory. Escape sequences are taken out later, so that it is
 /// more than is shown.
 const KEPT: usize = 4 * MAX_BYTES;
@@ -75,60 +75,77 @@ pub(crate) async fn run(order: &Order<'_>) -> Result<Outcome, String> {
     let (mut child, mut pipe) = start(&shell, order)
         .map_err(|error| format!("The command could not be started with {}: {error}.", shell.display()))?;
     let mut family = Family::of(child.id());
-    let mut output = Output::new(order.overflow);
+    let mut heard = Heard { output: Output::new(order.overflow), open: true };
+    let end = match run_on(order, &mut child, &mut pipe, &mut heard).await {
+        // What goes on in the background was meant to.
+        Ok(status) => status.map(end_of).map_err(|error| format!("Its end was not to be learned: {error}.")),
+        Err((end, grace)) => {
+            let ending = end_all(&mut child, &family, grace);
+            tokio::pin!(ending);
+            loop {
+                // Who tidies up may have something to say, and must not wait to be heard.
+                tokio::select! {
+                    () = &mut ending => break Ok(end),
+                    chunk = pipe.read(), if heard.open => heard.hear(chunk),
+                }
+            }
+        }
+    };
+    family.let_go();
+    let last = Instant::now() + TALK;
+    let enough = heard.output.bytes + MOST_TALK;
+    while heard.open && heard.output.bytes < enough && Instant::now() < last {
+        match timeout(SILENCE, pipe.read()).await {
+            Ok(chunk) => heard.hear(chunk),
+            Err(_) => break,
+        }
+    }
+    heard.output.finish();
+    Ok(Outcome { end: end?, output: heard.output })
+}
+
+/// Runs a command until it ends by itself, or until it is to be ended, and in which time.
+async fn run_on(
+    order: &Order<'_>,
+    child: &mut Child,
+    pipe: &mut pipe::Pipe,
+    heard: &mut Heard,
+) -> Result<std::io::Result<ExitStatus>, (End, Duration)> {
     let deadline = order.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let mut due: Option<Instant> = None;
     let mut last_update: Option<Instant> = None;
-    let mut open = true;
-
-    let status = loop {
+    loop {
         tokio::select! {
             biased;
-            () = order.abort.cancelled() => break Err((End::Aborted, GRACE_ABORT)),
-            () = until(deadline) => break Err((End::TimedOut, GRACE_TIME)),
-            status = child.wait() => break Ok(status),
+            () = order.abort.cancelled() => return Err((End::Aborted, GRACE_ABORT)),
+            () = until(deadline) => return Err((End::TimedOut, GRACE_TIME)),
+            status = child.wait() => return Ok(status),
             () = until(due) => {
                 due = None;
                 last_update = Some(Instant::now());
-                (order.update)(output.so_far());
+                (order.update)(heard.output.so_far());
             }
-            chunk = pipe.read(), if open => match chunk {
-                Some(bytes) => {
-                    output.push(bytes);
-                    let next = last_update.map_or_else(Instant::now, |last| last + BETWEEN_UPDATES);
-                    due = due.or(Some(next));
-                }
-                None => open = false,
-            },
-        }
-    };
-    let end = match status {
-        Ok(status) => {
-            // What goes on in the background was meant to.
-            family.let_go();
-            status
-                .map(end_of)
-                .map_err(|error| format!("The command's end was not to be learned: {error}."))?
-        }
-        Err((end, grace)) => {
-            end_all(&mut child, &family, grace).await;
-            family.let_go();
-            end
-        }
-    };
-    let last = Instant::now() + TALK;
-    let mut talk = 0;
-    while open && talk < MOST_TALK && Instant::now() < last {
-        match timeout(SILENCE, pipe.read()).await {
-            Ok(Some(bytes)) => {
-                talk += bytes.len();
-                output.push(bytes);
+            chunk = pipe.read(), if heard.open => {
+                heard.hear(chunk);
+                due = due.or_else(|| Some(last_update.map_or_else(Instant::now, |last| last + BETWEEN_UPDATES)));
             }
-            _ => break,
         }
     }
-    output.finish();
-    Ok(Outcome { end, output })
+}
+
+/// What was heard of a command, and whether there may be more.
+struct Heard {
+    output: Output,
+    open: bool,
+}
+
+impl Heard {
+    fn hear(&mut self, chunk: Option<&[u8]>) {
+        match chunk {
+            Some(bytes) => self.output.push(bytes),
+            None => self.open = false,
+        }
+    }
 }
 
 async fn until(instant: Option<Instant>) {
@@ -186,7 +203,8 @@ fn start(shell: &Path, order: &Order<'_>) -> std::io::Result<(Child, pipe::Pipe)
     let (reader, writer) = std::io::pipe()?;
     let mut command = Command::new(shell);
     command
-        .arg("-c")
+        // A command that begins with a dash is no option.
+        .args(["-c", "--"])
         .arg(OsStr::new(order.command))
         .current_dir(order.cwd)
         .stdin(Stdio::null())

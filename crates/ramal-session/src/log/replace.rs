@@ -21,7 +21,9 @@ impl Draft {
             create_private_folders(folder)?;
         }
         // The name ends in no `.jsonl`, so that no listing takes it for a session.
-        Ok(Draft { file: tempfile::Builder::new().prefix(".ramal-").suffix(".tmp").tempfile_in(folder)? })
+        let file = tempfile::Builder::new().prefix(".ramal-").suffix(".tmp").tempfile_in(folder);
+        // The error of the library names the draft; nobody knows that name but us.
+        Ok(Draft { file: file.map_err(|error| io::Error::from(error.kind()))? })
     }
 
     pub(crate) fn file(&self) -> &File {

@@ -4,6 +4,7 @@ pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod context;
+pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod go;
 pub(crate) mod label;
@@ -13,6 +14,7 @@ pub(crate) mod ls;
 pub(crate) mod man;
 pub(crate) mod models;
 mod notices;
+pub(crate) mod prompt;
 pub(crate) mod rpc;
 pub(crate) mod show;
 pub(crate) mod tree;
@@ -98,6 +100,10 @@ pub(crate) fn in_a_line(
 fn print_text(out: &mut dyn Write, text: &str) -> io::Result<()> {
     let keep_tabs = !io::stdout().is_terminal();
     for line in text.lines() {
+        if line.is_empty() {
+            writeln!(out)?;
+            continue;
+        }
         if keep_tabs && line.contains('\t') {
             let parts: Vec<_> = line.split('\t').flat_map(clean_part).collect();
             writeln!(out, "{}", parts.join("\t"))?;

@@ -1,6 +1,7 @@
 //! `ramal tree`: a session as a tree.
 
 use std::io::Write;
+use std::path::Path;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -13,6 +14,7 @@ use crate::cli::Globals;
 use crate::failure::Status;
 use crate::output::json_line;
 use crate::resolve;
+use crate::settings;
 use crate::view::says::{preview, says, says_for_preview};
 use crate::view::style::{Palette, Role};
 use crate::view::tree_row::{Drawing, Times, TreeRow};
@@ -35,9 +37,9 @@ The leaf is shown under every filter and search.")]
 pub(crate) struct Args {
     /// The session: a path, the beginning of an id, or a name; else the most recent one here
     session: Option<String>,
-    /// Which entries are shown
-    #[arg(long, short, value_name = "FILTER", default_value = "default", value_parser = filter_parser())]
-    filter: Filter,
+    /// Which entries are shown; else those that the setting treeFilterMode names
+    #[arg(long, short, value_name = "FILTER", value_parser = filter_parser())]
+    filter: Option<Filter>,
     /// Only entries in which all these words occur, in what was said, called, summed up or labelled
     #[arg(long, short, value_name = "WORDS", default_value = "", hide_default_value = true)]
     search: String,
@@ -60,8 +62,13 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         let id = resolve::entry(&session, leaf)?;
         session.branch(&id)?;
     }
+    let filter = args.filter.unwrap_or_else(|| {
+        let (settings, problems) = settings::load(Path::new(session.get_cwd()));
+        settings::warn(&problems);
+        settings.tree_filter
+    });
     let view = View {
-        filter: args.filter,
+        filter,
         search: args.search.clone(),
         // A session that never forks has no branches to tell about.
         facts: session

@@ -51,6 +51,7 @@ async fn a_command_says_what_it_has_to_say() {
     assert_eq!(failed(&failing), "x\n\n[The command ended with exit code 7.]");
     assert_eq!(details(&failing)["exitCode"], 7);
     assert!(failed(&place.bash("kill -9 $$").await).contains("signal 9"));
+    assert!(failed(&place.bash("-x").await).contains("exit code 127"));
     assert!(failed(&place.bash("a\0b").await).contains("could not be started"));
 }
 
@@ -166,6 +167,9 @@ async fn nothing_is_left_when_the_time_is_over() {
     }
     let tidy = json!({ "command": "trap 'echo tidied; exit 0' TERM; sleep 300 & wait", "timeout": 2 });
     assert!(failed(&place.run("bash", tidy).await).starts_with("tidied\n"));
+    // More than a pipe holds.
+    let long = json!({ "command": "trap 'seq 1 60000; exit 0' TERM; sleep 300 & wait", "timeout": 2 });
+    assert!(failed(&place.run("bash", long).await).contains("60000\n\n[The last 2000 of 60000 lines"));
     for timeout in [json!(0), json!(-1), json!("soon")] {
         failed(&place.run("bash", json!({ "command": "true", "timeout": timeout })).await);
     }

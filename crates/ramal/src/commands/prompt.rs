@@ -1,0 +1,389 @@
+//! `ramal -p`: says something to a model, prints what it answers, and ends.
+
+use std::io::{self, IsTerminal as _, Read, Write};
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use ramal_agent::permission::Mode as Permission;
+use ramal_agent::{AgentEvent, Prompt};
+use ramal_session::{Message, NameSource, SessionManager};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+
+use super::print_text;
+use crate::cli::Globals;
+use crate::failure::{self, Failure, Status};
+use crate::output::raw_json;
+use crate::settings::{self, Settings};
+use crate::signals::Signals;
+use crate::view::says::called_on;
+use crate::view::{clean, human};
+use crate::work::{HEADING, Unattended, Work, WorkOptions};
+use crate::{remembered, resolve, title, work};
+
+/// What is said to a model, in which session, and what is printed.
+#[derive(Debug, Clone, Default, PartialEq, clap::Args)]
+pub(crate) struct Args {
+    /// Say TEXT to a model, print its answer and end. What comes on standard input is said too
+    #[arg(short, long, value_name = "TEXT", num_args = 0..=1, help_heading = HEADING)]
+    print: Option<Option<String>>,
+    /// Print the last answer, or all that happens as JSON lines
+    #[arg(long, value_enum, value_name = "MODE", requires = "print", help_heading = HEADING)]
+    mode: Option<Mode>,
+    /// Go on with the most recent session of this directory
+    #[arg(short, long = "continue", group = "which", requires = "print", help_heading = HEADING)]
+    continue_: bool,
+    /// Go on with this session
+    #[arg(short, long, value_name = "SESSION", group = "which", requires = "print", help_heading = HEADING)]
+    resume: Option<String>,
+    /// As --resume; a file that is not there becomes a new session
+    #[arg(long, value_name = "SESSION", group = "which", requires = "print", help_heading = HEADING)]
+    session: Option<String>,
+    /// Go on with a copy of this session, in this directory
+    #[arg(long, value_name = "SESSION", group = "which", requires = "print", help_heading = HEADING)]
+    fork: Option<String>,
+    /// Keep nothing of it
+    #[arg(long, group = "which", requires = "print", help_heading = HEADING)]
+    no_session: bool,
+    /// Name the session
+    #[arg(short, long, value_name = "NAME", requires = "print", help_heading = HEADING)]
+    name: Option<String>,
+    #[command(flatten)]
+    pub(crate) work: WorkOptions,
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Mode {
+    /// The text of the last answer
+    #[default]
+    Text,
+    /// Everything that happens, as JSON lines
+    Json,
+}
+
+impl Args {
+    /// Whether something is to be said.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.print.is_some()
+    }
+
+    /// Whether none of these options was given.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Args::default()
+    }
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<Status> {
+    let text = said(args.print.as_ref().and_then(Option::as_deref))?;
+    let mut manager = open(args, globals)?;
+    let cwd = work::directory(&manager)?;
+    if io::stderr().is_terminal() && is_elsewhere(&cwd) {
+        failure::note(&format!("The session works in {}", cwd.display()));
+    }
+    if let Some(name) = args.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
+        manager.set_session_name(name, NameSource::User)?;
+    }
+    let (settings, problems) = settings::load(&cwd);
+    settings::warn(&problems);
+    say(manager, &cwd, &text, args.mode.unwrap_or_default(), &args.work, &settings, out)
+}
+
+/// Whether this is another directory than the one where the user is.
+fn is_elsewhere(cwd: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    resolve::cwd().is_ok_and(|here| real(&here) != real(cwd))
+}
+
+/// The session in which it is said.
+fn open(args: &Args, globals: &Globals) -> anyhow::Result<SessionManager> {
+    let session_dir = globals.session_dir.as_deref();
+    let cwd = resolve::cwd()?;
+    if args.no_session {
+        return Ok(SessionManager::in_memory(&cwd));
+    }
+    if let Some(source) = &args.fork {
+        let source = resolve::session_path(Some(source), globals)?;
+        return Ok(SessionManager::fork_from(&source, &cwd, session_dir)?);
+    }
+    if let Some(name) = args.session.as_deref().filter(|name| is_new_file(name)) {
+        return Ok(SessionManager::open_in(Path::new(name), session_dir, &cwd)?);
+    }
+    if let Some(name) = args.session.as_deref().or(args.resume.as_deref()) {
+        return resolve::session(Some(name), globals);
+    }
+    if args.continue_ {
+        let mut session = SessionManager::continue_recent(&cwd, session_dir)?;
+        if !session.is_on_disk() {
+            failure::note("No session of this directory to go on with: this is a new one");
+        }
+        remembered::recall(&mut session);
+        return Ok(session);
+    }
+    Ok(SessionManager::create(&cwd, session_dir)?)
+}
+
+/// Whether this can only be the path of a file that is not there yet, in a folder that is.
+fn is_new_file(name: &str) -> bool {
+    let path = Path::new(name);
+    let looks_like_a_path = path.extension().is_some_and(|end| end == "jsonl");
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    looks_like_a_path && !path.exists() && folder.is_dir()
+}
+
+/// Bytes of standard input that are said; more is no prompt for any model.
+const LONGEST_INPUT: u64 = 16 << 20;
+
+/// How long standard input is waited for before that is said.
+const QUIET: Duration = Duration::from_secs(2);
+
+/// What is to be said: the text of the command line, and behind it what comes on standard input.
+fn said(text: Option<&str>) -> anyhow::Result<String> {
+    let input = if io::stdin().is_terminal() { String::new() } else { standard_input()? };
+    let parts = [text.unwrap_or_default(), &input];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
+    if parts.is_empty() {
+        return Err(Failure::usage("there is nothing to say")
+            .hint("write it behind -p, in quotes, or send it on standard input")
+            .into());
+    }
+    Ok(parts.join("\n\n"))
+}
+
+fn standard_input() -> anyhow::Result<String> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = io::stdin().take(LONGEST_INPUT + 1).read_to_end(&mut bytes);
+        // Nobody waits any more if the program ends.
+        let _ = sender.send(read.map(|_| bytes));
+    });
+    let read = match receiver.recv_timeout(QUIET) {
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            failure::note("Waiting for the end of standard input (with </dev/null there is none)");
+            receiver.recv().ok()
+        }
+        read => read.ok(),
+    };
+    let bytes = match read {
+        Some(Ok(bytes)) => bytes,
+        Some(Err(error)) => {
+            return Err(Failure::new(format!("standard input cannot be read: {error}")).into());
+        }
+        None => Vec::new(),
+    };
+    if bytes.len() as u64 > LONGEST_INPUT {
+        let most = human::count(LONGEST_INPUT);
+        return Err(Failure::new(format!("standard input is longer than {most} bytes"))
+            .hint("write it into a file, and let the model read the part that matters")
+            .into());
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::new("standard input is no text in UTF-8; nothing was said"))?;
+    Ok(text.trim_end().to_owned())
+}
+
+/// Says `text` in a session, prints the answer and remembers where one is then.
+///
+/// # Errors
+/// If no model can be asked, the model failed, or something could not be stored or printed.
+pub(crate) fn say(
+    manager: SessionManager,
+    cwd: &Path,
+    text: &str,
+    mode: Mode,
+    options: &WorkOptions,
+    settings: &Settings,
+    out: &mut dyn Write,
+) -> anyhow::Result<Status> {
+    let is_new = manager.message_count() == 0 && manager.is_persisted();
+    let wants_title = is_new && settings.auto_title && manager.get_session_name().is_none();
+    let permission = if options.yes { Permission::Yes } else { Permission::Refuse };
+    let permit = Arc::new(Unattended(work::permissions(&manager, cwd, settings, permission)));
+    let work = work::put_to_work(manager, cwd, options, settings, permit)?;
+    if mode == Mode::Json {
+        let header = work.session.with_session(|manager| manager.get_header().json().to_owned());
+        raw_json(out, header.trim_end())?;
+        writeln!(out)?;
+        out.flush()?;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let mut show = Show { mode, tells: io::stderr().is_terminal(), cwd, out };
+    let ended = runtime.block_on(run_turn(&work, text, wants_title, &mut show));
+    work.session.with_session(|manager| {
+        if manager.is_on_disk() {
+            remembered::remember(manager);
+            failure::warn_without_locks(manager);
+        }
+    });
+    // A title that has not come is not waited for.
+    runtime.shutdown_background();
+    let is_kept = work.session.with_session(|manager| manager.is_on_disk());
+    ended?.status(mode, is_kept, out)
+}
+
+/// How a turn ended.
+#[derive(Default)]
+struct Ended {
+    /// The last answer, as JSON text.
+    answer: Option<String>,
+    /// What went wrong beside the model.
+    notice: Option<String>,
+    /// The signal that ended it.
+    signal: Option<i32>,
+}
+
+impl Ended {
+    /// Prints the answer, or says what went wrong.
+    fn status(self, mode: Mode, is_kept: bool, out: &mut dyn Write) -> anyhow::Result<Status> {
+        if let Some(signal) = self.signal {
+            let kept = if is_kept { "; what came until then is in the session" } else { "" };
+            failure::note(&format!("Ended{kept}"));
+            return Ok(Status::Signalled(signal));
+        }
+        if let Some(notice) = self.notice {
+            return Err(Failure::new(notice).into());
+        }
+        let Some(answer) = &self.answer else {
+            return Err(Failure::new("the model did not answer").into());
+        };
+        let message = Message::new(answer);
+        match message.get_str("stopReason").as_deref() {
+            Some("error" | "aborted") => {
+                let error = message.get_str("errorMessage").filter(|error| !error.trim().is_empty());
+                return Err(Failure::new(error.as_deref().unwrap_or("the model failed")).into());
+            }
+            Some("length") => failure::warn("the answer is cut off: it is as long as the model can answer"),
+            _ => {}
+        }
+        if mode == Mode::Text {
+            print_text(out, &message.text())?;
+            out.flush()?;
+        }
+        Ok(Status::Done)
+    }
+}
+
+async fn run_turn(work: &Work, text: &str, wants_title: bool, show: &mut Show<'_>) -> anyhow::Result<Ended> {
+    // Signals are heard before anything is stored that they could leave half done.
+    let mut signals = Signals::new()?;
+    let mut events = work.session.subscribe();
+    work.session.prompt(Prompt::text(text))?;
+    let mut title = None;
+    let ended = follow(work, &mut events, &mut signals, show, || {
+        // The answer comes first, also from a server that gives one at a time.
+        if wants_title && title.is_none() {
+            title = Some(tokio::spawn(title::ask(work, text)));
+        }
+    })
+    .await;
+    if ended.is_err() {
+        work.session.abort();
+        work.session.wait_for_idle().await;
+    }
+    if let Some(title) = title {
+        give_title(work, title).await;
+    }
+    ended
+}
+
+/// Tells what happens until the turn has ended.
+async fn follow(
+    work: &Work,
+    events: &mut UnboundedReceiver<Arc<AgentEvent>>,
+    signals: &mut Signals,
+    show: &mut Show<'_>,
+    mut answer_begins: impl FnMut(),
+) -> anyhow::Result<Ended> {
+    let mut ended = Ended::default();
+    loop {
+        let event = tokio::select! {
+            event = events.recv() => event,
+            signal = signals.next() => {
+                if ended.signal.is_some() {
+                    // Whoever asks twice does not want to wait; whole messages are stored already.
+                    std::process::exit(128 + signal);
+                }
+                ended.signal = Some(signal);
+                work.session.abort();
+                continue;
+            }
+        };
+        let Some(event) = event else { return Ok(ended) };
+        show.event(&event)?;
+        match &*event {
+            AgentEvent::MessageUpdate { .. } => answer_begins(),
+            AgentEvent::TurnEnd { message, .. } => {
+                ended.answer = Some(message.clone());
+                ended.notice = None;
+            }
+            AgentEvent::Notice { message } => ended.notice = Some(message.clone()),
+            AgentEvent::AgentEnd { .. } => return Ok(ended),
+            _ => {}
+        }
+    }
+}
+
+/// Gives the session its title if that has come; what has not is given up.
+async fn give_title(work: &Work, title: JoinHandle<Option<String>>) {
+    if !title.is_finished() {
+        title.abort();
+        return;
+    }
+    let Ok(Some(title)) = title.await else { return };
+    let named = work.session.with_session(|manager| match manager.get_session_name() {
+        Some(_) => Ok(()),
+        None => manager.set_session_name(&title, NameSource::Generated).and_then(|_| manager.sync()),
+    });
+    if let Err(error) = named {
+        failure::warn(&format!("the title could not be stored: {error}"));
+    }
+}
+
+/// Tells what happens: all of it as JSON, or what a person at a terminal wants to know meanwhile.
+struct Show<'a> {
+    mode: Mode,
+    /// Whether somebody looks at standard error.
+    tells: bool,
+    cwd: &'a Path,
+    out: &'a mut dyn Write,
+}
+
+impl Show<'_> {
+    fn event(&mut self, event: &AgentEvent) -> io::Result<()> {
+        if self.mode == Mode::Json {
+            raw_json(self.out, &event.to_json())?;
+            self.out.write_all(b"\n")?;
+            return self.out.flush();
+        }
+        if self.tells
+            && let Some(line) = self.line(event)
+        {
+            failure::note(&line);
+        }
+        Ok(())
+    }
+
+    fn line(&self, event: &AgentEvent) -> Option<String> {
+        Some(match event {
+            AgentEvent::ToolExecutionStart { tool_name, args, .. } => {
+                let what = called_on(tool_name, args, &self.cwd.to_string_lossy());
+                clean::one_line(&format!("[{tool_name}] {what}"), 200)
+            }
+            AgentEvent::ToolExecutionEnd { tool_name, is_error: true, .. } => {
+                format!("[{tool_name}] failed")
+            }
+            AgentEvent::AutoRetryStart { attempt, max_attempts, delay_ms, error_message } => {
+                let seconds = Duration::from_millis(*delay_ms).as_secs_f64();
+                format!("{error_message}; asking again in {seconds:.0} s ({attempt} of {max_attempts})")
+            }
+            AgentEvent::CompactionStart { .. } => "The conversation is made shorter …".to_owned(),
+            AgentEvent::CompactionEnd { error_message: Some(error), .. } => {
+                format!("The conversation could not be made shorter: {error}")
+            }
+            AgentEvent::HookError { hook, event, error } => format!("{hook}, {event}: {error}"),
+            _ => return None,
+        })
+    }
+}
