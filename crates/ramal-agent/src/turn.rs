@@ -282,7 +282,6 @@ impl Work<'_> {
         loop {
             let endpoint = self.session.endpoint()?;
             self.stand()?;
-            let before = self.tip.clone();
             let (outcome, has_begun) = self.ask(&endpoint).await?;
             let answer = outcome.answer;
             let message = answer.to_message_now(&endpoint);
@@ -294,7 +293,10 @@ impl Work<'_> {
                 self.end_retries(attempt, answer.error.clone());
                 return Ok((answer, message));
             };
-            // What a failed attempt said stays in the tree; the next one is its sibling.
+            // What a failed attempt said stays in the tree; the next one is its sibling. What hooks
+            // appended meanwhile stands before both.
+            self.stand()?;
+            let before = self.tip.clone();
             let stored = match answer.is_empty() {
                 false => Some(self.append(message.clone(), has_begun)?),
                 true => None,

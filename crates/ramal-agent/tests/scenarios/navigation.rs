@@ -508,21 +508,23 @@ async fn of_two_navigations_the_second_is_refused() {
 
 #[tokio::test]
 async fn an_abort_sent_right_behind_a_navigation_ends_it() {
-    let mut world = World::new([]);
-    let target = two_turns(&world).await;
-    world.model.script([stall("half"), text("never asked for")]);
-    world.session.prompt(Prompt::text("go")).unwrap();
-    world.told();
-    world.wait_for("message_update").await;
-    let (navigated, ()) = within(async {
-        tokio::join!(world.session.navigate_tree(&target, with_summary()), async { world.session.abort() })
-    })
-    .await;
-    let navigated = navigated.unwrap();
-    assert!(navigated.cancelled && navigated.aborted);
-    assert_eq!(world.model.count(), 3);
-    assert_eq!(world.leaf(), Some(world.id_of("half")));
-    world.takes_a_prompt().await;
+    for summarize in [true, false] {
+        let mut world = World::new([]);
+        let target = two_turns(&world).await;
+        world.model.script([stall("half"), text("never asked for")]);
+        world.session.prompt(Prompt::text("go")).unwrap();
+        world.told();
+        world.wait_for("message_update").await;
+        let options = NavigateOptions { summarize, ..NavigateOptions::default() };
+        let navigating = world.session.navigate_tree(&target, options);
+        let (navigated, ()) =
+            within(async { tokio::join!(navigating, async { world.session.abort() }) }).await;
+        let navigated = navigated.unwrap();
+        assert!(navigated.cancelled && navigated.aborted);
+        assert_eq!(world.model.count(), 3);
+        assert_eq!(world.leaf(), Some(world.id_of("half")));
+        world.takes_a_prompt().await;
+    }
 }
 
 #[tokio::test]
