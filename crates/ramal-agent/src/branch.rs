@@ -46,11 +46,11 @@ impl AgentSession {
 
     async fn branch_on(&self, stage: &OnStage, id: &str) -> Result<Branched, AgentError> {
         let selected_text = self.user_message(id)?;
-        if self.branch_is_cancelled(stage, id).await {
+        let Some(restores) = self.ask_before_branch(stage, id).await else {
             return Ok(Branched { selected_text, cancelled: true });
-        }
+        };
         let previous = self.session_file();
-        self.leave(|manager| Ok(manager.fork_before(id).map(drop)?))?;
+        self.leave_for_copy(restores, |manager| Ok(manager.fork_before(id).map(drop)?))?;
         self.announce_branch(previous.as_deref()).await;
         Ok(Branched { selected_text, cancelled: false })
     }
@@ -70,24 +70,42 @@ impl AgentSession {
     async fn clone_on(&self, stage: &OnStage) -> Result<bool, AgentError> {
         // Nothing is told of what cannot be done.
         let leaf = self.leaf_id()?.ok_or(ramal_session::CopyError::Empty)?;
-        if self.branch_is_cancelled(stage, &leaf).await {
-            return Ok(true);
-        }
+        let Some(restores) = self.ask_before_branch(stage, &leaf).await else { return Ok(true) };
         let previous = self.session_file();
-        self.leave(|manager| Ok(manager.clone_session().map(drop)?))?;
+        self.leave_for_copy(restores, |manager| Ok(manager.clone_session().map(drop)?))?;
         self.announce_branch(previous.as_deref()).await;
         Ok(false)
     }
 
-    async fn branch_is_cancelled(&self, stage: &OnStage, entry_id: &str) -> bool {
+    /// What the hooks say before a branch: none if one of them, or the user, ended it, otherwise
+    /// whether the model sees the new session's conversation.
+    async fn ask_before_branch(&self, stage: &OnStage, entry_id: &str) -> Option<bool> {
+        let mut restores = true;
         for hook in self.hooks() {
             let answering = hook.session_before_branch(entry_id);
             let answer = self.ask_until(&stage.abort, &*hook, "session_before_branch", answering).await;
-            if stage.abort.is_cancelled() || answer.is_some_and(|answer| answer.cancel) {
-                return true;
+            let answer = answer.unwrap_or_default();
+            if stage.abort.is_cancelled() || answer.cancel {
+                return None;
             }
+            restores &= !answer.skip_conversation_restore;
         }
-        false
+        Some(restores)
+    }
+
+    /// Goes over to a copy. If it is not restored, the model goes on seeing what it saw, and behind
+    /// that what is said in the copy.
+    fn leave_for_copy(
+        &self,
+        restores: bool,
+        go: impl FnOnce(&mut SessionManager) -> Result<(), AgentError>,
+    ) -> Result<(), AgentError> {
+        let seen = if restores { None } else { Some(self.seen_by_model()?) };
+        self.leave(go)?;
+        if let Some(messages) = seen {
+            self.keep_seen(messages)?;
+        }
+        Ok(())
     }
 
     async fn announce_branch(&self, previous: Option<&Path>) {
@@ -182,6 +200,7 @@ impl AgentSession {
         go(&mut manager)?;
         drop(manager);
         self.forget_count();
+        self.forget_seen();
         self.clear_queue();
         Ok(())
     }

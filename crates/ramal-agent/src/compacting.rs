@@ -53,7 +53,8 @@ impl<E: Into<AgentError>> From<E> for NoCompaction {
 }
 
 impl AgentSession {
-    /// Makes the conversation shorter. None says that a hook or the user ended it.
+    /// Makes the conversation shorter. None says that a hook or the user ended it. A turn that runs is
+    /// ended first.
     ///
     /// # Errors
     /// If something else runs, there is nothing to compact, or the summary could not be made; the
@@ -172,6 +173,7 @@ impl AgentSession {
             entry.map(|entry| entry.json().to_owned()).unwrap_or_default()
         };
         self.forget_count();
+        self.forget_seen();
         for hook in self.hooks() {
             self.ask(&*hook, "session_compact", hook.session_compact(&entry, from_extension)).await;
         }

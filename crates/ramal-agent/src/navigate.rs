@@ -142,6 +142,7 @@ impl AgentSession {
         let label = said.label.or(options.label).filter(|label| !label.trim().is_empty());
         let moved = self.go(target, made.as_ref(), label.as_deref())?;
         self.forget_count();
+        self.forget_seen();
         self.announce(&moved, old_leaf.as_deref(), made.as_ref()).await?;
         Ok(moved)
     }
@@ -149,7 +150,9 @@ impl AgentSession {
     /// Whether the leaf is at an entry already.
     fn is_at(&self, target: &str) -> Result<bool, AgentError> {
         let manager = self.manager();
-        Ok(manager.get_leaf_entry().is_some() && manager.get_entry(target) == manager.get_leaf_entry())
+        // A `leaf` entry stands for where it leads.
+        let target = summary::landing(&manager, target)?;
+        Ok(target.is_some() && target == manager.get_leaf_entry())
     }
 
     /// What the hooks say before a navigation; none if one of them, or the user, ended it.

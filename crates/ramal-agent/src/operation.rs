@@ -1,6 +1,7 @@
 //! One operation at a time: who runs, who has to wait, and how it is aborted (contract, section 12).
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -168,28 +169,23 @@ impl Stage {
         for abort in place.running.iter().map(|running| &running.abort).chain(next) {
             abort.cancel();
         }
-        if let Some((_, abort)) = &place.next {
-            abort.cancel();
-        }
     }
 
-    /// Waits until nothing runs.
+    /// Waits until nothing runs, or is about to.
     pub(crate) async fn idle(&self) {
         loop {
             let running = {
                 let place = self.lock();
-                match (&place.running, &place.next) {
-                    (Some(running), _) => Some(running.clone()),
-                    (None, None) => return,
-                    // It is about to begin.
-                    (None, Some(_)) => None,
+                if place.running.is_none() && place.next.is_none() {
+                    return;
                 }
+                place.running.clone()
             };
-            let Some(mut running) = running else {
-                tokio::task::yield_now().await;
-                continue;
-            };
-            let _ = running.ended.wait_for(|ended| *ended).await;
+            match running {
+                Some(mut running) => drop(running.ended.wait_for(|ended| *ended).await),
+                // What comes next is a moment away.
+                None => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
         }
     }
 }

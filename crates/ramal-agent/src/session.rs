@@ -78,6 +78,14 @@ pub(crate) struct Shared {
     pub(crate) switches: Switches,
     /// The last answer whose count of tokens holds for the context as it is.
     counted: Mutex<Option<EntryId>>,
+    seen: Mutex<Option<Seen>>,
+}
+
+/// What the model goes on seeing in place of the conversation of a copy up to its leaf then (contract,
+/// section 7.2).
+struct Seen {
+    messages: Vec<String>,
+    leaf: Option<EntryId>,
 }
 
 /// Hears an event; false says that it will hear no more.
@@ -117,6 +125,7 @@ impl AgentSession {
                 listeners: Mutex::default(),
                 switches,
                 counted: Mutex::default(),
+                seen: Mutex::default(),
             }),
         }
     }
@@ -331,6 +340,44 @@ impl AgentSession {
 
     pub(crate) fn counted_answer(&self) -> Option<EntryId> {
         self.shared.counted.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Option<Seen>> {
+        self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The messages that the model would be sent at an entry, or before the first one.
+    pub(crate) fn messages_at(&self, entry: Option<&str>) -> Result<Vec<String>, AgentError> {
+        let manager = self.manager();
+        let at = |entry: Option<&str>| {
+            let context = manager.build_session_context(entry.map_or(At::BeforeFirst, At::Entry))?;
+            let messages: Result<Vec<String>, _> = context.model_messages().collect();
+            messages.map_err(AgentError::from)
+        };
+        let mut messages = at(entry)?;
+        if let Some(seen) = &*self.seen() {
+            let known = at(seen.leaf.as_deref())?.len().min(messages.len());
+            messages.splice(..known, seen.messages.iter().cloned());
+        }
+        Ok(messages)
+    }
+
+    /// The messages that the model would be sent now.
+    pub(crate) fn seen_by_model(&self) -> Result<Vec<String>, AgentError> {
+        let leaf = self.leaf_id()?;
+        self.messages_at(leaf.as_deref())
+    }
+
+    /// The model goes on seeing `messages` in place of what is there now.
+    pub(crate) fn keep_seen(&self, messages: Vec<String>) -> Result<(), AgentError> {
+        let leaf = self.leaf_id()?;
+        *self.seen() = Some(Seen { messages, leaf });
+        Ok(())
+    }
+
+    /// The model sees what is there: one has moved, or the conversation was made shorter.
+    pub(crate) fn forget_seen(&self) {
+        *self.seen() = None;
     }
 
     /// The leaf's id.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use ramal_model::{Answer, Endpoint, Event, ModelError, Outcome, Request, StopReason, ToolSpec};
 use ramal_session::json::{is_valid, quote};
-use ramal_session::{At, EntryId, Message, Role, SessionManager, time};
+use ramal_session::{EntryId, Message, Role, SessionManager, time};
 use tokio_util::sync::CancellationToken;
 
 use crate::AgentSession;
@@ -62,7 +62,10 @@ impl AgentSession {
 
     fn prompt_on(&self, stage: OnStage, prompt: Prompt) -> Result<EntryId, AgentError> {
         // A model that cannot be asked is told before anything is stored.
-        self.endpoint()?;
+        if let Err(error) = self.endpoint() {
+            self.end(stage);
+            return Err(error);
+        }
         self.begin(stage, vec![prompt])
     }
 
@@ -313,7 +316,6 @@ impl Work<'_> {
         loop {
             let endpoint = self.session.endpoint()?;
             self.stand()?;
-            let before = self.tip.clone();
             let (outcome, has_begun) = self.ask(&endpoint).await?;
             let answer = outcome.answer;
             let message = answer.to_message_now(&endpoint);
@@ -325,7 +327,10 @@ impl Work<'_> {
                 self.end_retries(attempt, answer.error.clone());
                 return Ok((answer, message));
             };
-            // What a failed attempt said stays in the tree; the next one is its sibling.
+            // What a failed attempt said stays in the tree; the next one is its sibling. What hooks
+            // appended meanwhile stands before both.
+            self.stand()?;
+            let before = self.tip.clone();
             let stored = match answer.is_empty() {
                 false => Some(self.append(message.clone(), has_begun)?),
                 true => None,
@@ -422,15 +427,8 @@ impl Work<'_> {
     }
 
     async fn request(&self) -> Result<Request, AgentError> {
-        let (mut messages, session_id) = {
-            let manager = self.session.manager();
-            let context = manager.build_session_context(match &self.tip {
-                Some(tip) => At::Entry(tip),
-                None => At::BeforeFirst,
-            })?;
-            let messages: Result<Vec<String>, _> = context.model_messages().collect();
-            (messages?, manager.get_session_id().to_owned())
-        };
+        let mut messages = self.session.messages_at(self.tip.as_deref())?;
+        let session_id = self.session.manager().get_session_id().to_owned();
         for hook in self.session.hooks() {
             let answering = hook.context(&messages);
             let answer = self.session.ask_until(&self.abort, &*hook, "context", answering).await;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail this way")]
 
+mod at_once;
 mod compaction;
 mod hooks;
 mod navigation;

@@ -3,24 +3,28 @@
 use std::time::Duration;
 
 use ramal_agent::hooks::{BeforeTree, SuppliedSummary, TreeMoved};
-use ramal_agent::{AgentError, AgentEvent, NavigateOptions, Navigated, Operation, Prompt};
+use ramal_agent::{AgentError, AgentEvent, NavigateOptions, Navigated, Operation};
 use ramal_session::Kind;
 
 use crate::support::*;
 
-fn with_summary() -> NavigateOptions {
+pub(crate) fn with_summary() -> NavigateOptions {
     NavigateOptions { summarize: true, ..NavigateOptions::default() }
 }
 
 /// Two prompts and their answers; the second branch is the one to be left.
-async fn two_turns(world: &World) -> String {
+pub(crate) async fn two_turns(world: &World) -> String {
     world.model.script([text("answer one"), text("answer two")]);
     world.say("question one").await;
     world.say("question two").await;
     world.id_of("answer one")
 }
 
-async fn go(world: &World, target: &str, options: NavigateOptions) -> Result<Navigated, AgentError> {
+pub(crate) async fn go(
+    world: &World,
+    target: &str,
+    options: NavigateOptions,
+) -> Result<Navigated, AgentError> {
     within(world.session.navigate_tree(target, options)).await
 }
 
@@ -448,118 +452,18 @@ async fn an_injected_message_is_said_again_as_well() {
 }
 
 #[tokio::test]
-async fn a_navigation_ends_a_turn_and_keeps_what_it_had() {
-    let mut world = World::new([]);
+async fn a_leaf_entry_stands_for_where_it_leads() {
+    let world = World::new([]);
     let target = two_turns(&world).await;
-    world.model.script([stall("half an answer"), text("learned")]);
-    world.session.prompt(Prompt::text("question three")).unwrap();
-    world.told();
-    world.wait_for("message_update").await;
-    let moved = go(&world, &target, with_summary()).await.unwrap();
-    let half = world.id_of("half an answer");
-    assert_eq!(world.entry(&half)["message"]["stopReason"], "aborted");
-    let entry: serde_json::Value = serde_json::from_str(&moved.summary_entry.unwrap()).unwrap();
-    assert_eq!(entry["abandonedLeafId"], *half);
-    assert!(world.model.last()[0].contains("half an answer"));
-    let told = world.told();
-    assert_eq!(told[told.len() - 2..], ["agent_end", "session_tree"]);
-    world.takes_a_prompt().await;
-}
-
-#[tokio::test]
-async fn what_cannot_be_done_does_not_end_a_turn() {
-    let mut world = World::new([stall("on it")]);
-    world.session.prompt(Prompt::text("go")).unwrap();
-    world.wait_for("message_update").await;
-    assert!(go(&world, "00000000", NavigateOptions::default()).await.is_err());
-    assert!(within(world.session.branch("00000000")).await.is_err());
-    assert!(within(world.session.switch_session(&world.folder.path().join("none"))).await.is_err());
-    assert_eq!(world.session.running(), Some(Operation::Turn));
-    world.session.abort();
-    within(world.session.wait_for_idle()).await;
-}
-
-#[tokio::test]
-async fn of_two_navigations_the_second_is_refused() {
-    // While one runs, and while one waits for a turn to end.
-    for during_a_turn in [false, true] {
-        let mut world = World::new([]);
-        let target = two_turns(&world).await;
-        if during_a_turn {
-            world.model.script([stall("half")]);
-            world.session.prompt(Prompt::text("go")).unwrap();
-            world.told();
-            world.wait_for("message_update").await;
-        }
-        world.model.script([vec![Step::Wait(20), Step::Text("learned".into())]]);
-        let (one, other) = within(async {
-            tokio::join!(
-                world.session.navigate_tree(&target, with_summary()),
-                world.session.navigate_tree(&target, with_summary())
-            )
-        })
-        .await;
-        assert!(one.unwrap().summary_entry.is_some());
-        assert!(matches!(other, Err(AgentError::Busy { .. })));
-        assert_eq!(world.count_of(Kind::BranchSummary), 1);
-        world.takes_a_prompt().await;
-    }
-}
-
-#[tokio::test]
-async fn an_abort_sent_right_behind_a_navigation_ends_it() {
-    let mut world = World::new([]);
-    let target = two_turns(&world).await;
-    world.model.script([stall("half"), text("never asked for")]);
-    world.session.prompt(Prompt::text("go")).unwrap();
-    world.told();
-    world.wait_for("message_update").await;
-    let (navigated, ()) = within(async {
-        tokio::join!(world.session.navigate_tree(&target, with_summary()), async { world.session.abort() })
-    })
-    .await;
-    let navigated = navigated.unwrap();
-    assert!(navigated.cancelled && navigated.aborted);
-    assert_eq!(world.model.count(), 3);
-    assert_eq!(world.leaf(), Some(world.id_of("half")));
-    world.takes_a_prompt().await;
-}
-
-#[tokio::test]
-async fn moves_of_others_are_refused_during_a_turn() {
-    let mut world = World::new([stall("half")]);
-    world.session.prompt(Prompt::text("go")).unwrap();
-    world.wait_for("message_update").await;
-    assert!(matches!(world.session.must_be_idle(), Err(AgentError::Busy { with: "a turn" })));
-    // Reading and appending do not wait.
-    assert_eq!(world.path(), ["user: go"]);
-    let id = world.id_of("go");
-    world.session.set_label(&id, Some("read")).unwrap();
-    world.session.abort();
-    within(world.session.wait_for_idle()).await;
-    assert_eq!(world.path(), ["user: go", "label", "assistant: half"]);
-}
-
-#[tokio::test]
-async fn what_is_said_during_a_navigation_is_sent_after_it() {
-    for cancelled in [false, true] {
-        let later = Later::default();
-        let at = later.clone();
-        let hook = TestHook {
-            before_tree: on(move |_| {
-                at.get().follow_up(Prompt::text("said meanwhile")).unwrap();
-                async move { Ok(BeforeTree { cancel: cancelled, ..BeforeTree::default() }) }
-            }),
-            ..TestHook::default()
-        };
-        let world = World::hooked([], [hook]);
-        later.set(&world);
-        let target = two_turns(&world).await;
-        let navigated = go(&world, &target, NavigateOptions::default()).await.unwrap();
-        assert_eq!(navigated.cancelled, cancelled);
-        within(world.session.wait_for_idle()).await;
-        let path = world.path();
-        let at = if cancelled { 4 } else { 2 };
-        assert_eq!(path[at..], ["user: said meanwhile", "assistant: done"], "{path:?}");
-    }
+    let leaf = world.leaf().unwrap();
+    let mark = world.session.with_session(|manager| {
+        let entry = format!(r#"{{"type":"leaf","targetId":"{target}"}}"#);
+        manager.append(&ramal_session::NewEntry::from_json(&entry).unwrap()).unwrap()
+    });
+    assert_eq!(world.leaf().as_deref(), Some(&*target));
+    assert_eq!(go(&world, &mark, with_summary()).await.unwrap(), Navigated::default());
+    assert_eq!(world.model.count(), 2);
+    go(&world, &leaf, NavigateOptions::default()).await.unwrap();
+    go(&world, &mark, NavigateOptions::default()).await.unwrap();
+    assert_eq!(world.leaf(), Some(target));
 }

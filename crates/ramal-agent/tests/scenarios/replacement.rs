@@ -1,7 +1,7 @@
 //! Going over to another session: branches, copies, new ones, others.
 
 use ramal_agent::hooks::BeforeReplace;
-use ramal_agent::{AgentError, AgentEvent, Prompt};
+use ramal_agent::{AgentError, AgentEvent, NavigateOptions, Prompt};
 use ramal_session::SessionManager;
 
 use crate::support::*;
@@ -103,6 +103,39 @@ async fn a_hook_cancels_a_branch() {
     assert!(world.told().is_empty());
     assert_eq!((world.file(), world.leaf()), (old, leaf));
     world.takes_a_prompt().await;
+}
+
+#[tokio::test]
+async fn a_hook_keeps_what_the_model_sees() {
+    for from in ["question one", "question two"] {
+        let hook = TestHook {
+            before_branch: on(|_| async {
+                Ok(BeforeReplace { skip_conversation_restore: true, ..BeforeReplace::default() })
+            }),
+            ..TestHook::default()
+        };
+        let world = World::hooked([], [hook, TestHook::default()]);
+        two_turns(&world).await;
+        let (old, seen) = (world.file(), world.context());
+        within(world.session.branch(&world.id_of(from))).await.unwrap();
+        assert_ne!(world.file(), old);
+        world.say("go on").await;
+        world.say("and on").await;
+        let sent = world.model.requests().pop().unwrap().messages;
+        assert_eq!(sent[..4], seen);
+        assert_eq!(
+            sent[4..].iter().map(|said| drawn(said)).collect::<Vec<_>>(),
+            ["user: go on", "assistant: done", "user: and on"]
+        );
+        // Only until one moves: then the tree counts.
+        let id = world.id_of("and on");
+        within(world.session.navigate_tree(&id, NavigateOptions::default())).await.unwrap();
+        world.say("at last").await;
+        assert_eq!(
+            world.model.requests().pop().unwrap().messages.len(),
+            if from == "question one" { 3 } else { 5 }
+        );
+    }
 }
 
 #[tokio::test]

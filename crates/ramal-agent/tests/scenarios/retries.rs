@@ -108,3 +108,26 @@ async fn an_abort_during_a_retry_is_no_success() {
     assert_eq!(retries(&mut world), [("failed", 1)]);
     assert_eq!(world.path(), ["user: go", "assistant: half"]);
 }
+
+#[tokio::test]
+async fn what_a_hook_appends_during_an_attempt_is_there_for_the_next() {
+    for (answer, count) in [(fail(lost()), 4), (vec![Step::Text("half".into()), Step::Fail(lost())], 5)] {
+        let later = Later::default();
+        let at = later.clone();
+        let hook = TestHook {
+            context: on(move |_| {
+                at.get().with_session(|manager| {
+                    manager.append_custom_message_entry("note", r#""noted""#, true, None).unwrap();
+                });
+                async { Ok(None) }
+            }),
+            ..TestHook::default()
+        };
+        let world = World::hooked([answer, text("well")], [hook]);
+        later.set(&world);
+        world.say("go").await;
+        assert_eq!(world.model.last(), ["user: go", "user: noted"]);
+        assert_eq!(world.path(), ["user: go", "custom_message", "custom_message", "assistant: well"]);
+        assert_eq!(world.count(), count);
+    }
+}

@@ -1,7 +1,5 @@
 //! Turns: answers, tools, aborts, crashes.
 
-use std::time::Duration;
-
 use ramal_agent::hooks::ToolCallAnswer;
 use ramal_agent::tools::{Access, Call, Tool, ToolResult};
 use ramal_agent::{AgentError, AgentEvent, AgentSession, Prompt};
@@ -352,6 +350,37 @@ async fn an_answer_to_the_end_of_a_turn_is_accepted() {
 }
 
 #[tokio::test]
+async fn a_recording_is_played() {
+    let world = World::with([], |config| {
+        #[allow(clippy::disallowed_methods, reason = "a file of the test's own")]
+        std::fs::write(
+            config.cwd.join("recording"),
+            concat!(
+                r#"{"replay":1}"#,
+                "\n",
+                r#"{"events":[{"text":"I look."},{"toolCall":{"id":"c1","name":"ls","arguments":{}}}],"stop":"toolUse"}"#,
+                "\n",
+                r#"{"events":[{"text":"That is "},{"text":"all."}]}"#,
+                "\n"
+            ),
+        )
+        .unwrap();
+        let replay = ramal_model::Replay::new().with_speed(f64::INFINITY);
+        config.model = std::sync::Arc::new(replay.relative_to(&config.cwd));
+        config.default_model = Some("demo/recording".into());
+    });
+    world.say("go").await;
+    let path = world.path();
+    assert_eq!(path[1], "assistant: I look.<ls>");
+    assert!(path[2].contains("recording"), "{path:?}");
+    assert_eq!(path[3], "assistant: That is all.");
+    // It has no further answer: an error, and the session goes on.
+    world.say("more").await;
+    assert_eq!(world.entry(&world.leaf().unwrap())["message"]["stopReason"], "error");
+    world.session.must_be_idle().unwrap();
+}
+
+#[tokio::test]
 async fn model_and_thinking_are_those_of_the_path() {
     let world = World::new([]);
     world.say("one").await;
@@ -380,5 +409,4 @@ async fn model_and_thinking_are_those_of_the_path() {
         assert_eq!(world.model.models().last().unwrap(), model);
         assert_eq!(world.model.requests().last().unwrap().thinking, thinking);
     }
-    tokio::time::sleep(Duration::ZERO).await;
 }
