@@ -223,7 +223,7 @@ impl Work<'_> {
             let wait = error.as_ref().and_then(|error| retry.wait(attempt, error));
             let overflows = matches!(error, Some(ModelError::ContextTooLong { .. })) && !self.has_overflowed;
             if has_said_something || (wait.is_none() && !overflows) {
-                self.append(message.clone())?;
+                self.store(message.clone())?;
             } else {
                 self.session
                     .emit(AgentEvent::MessageEnd { message: message.clone(), entry_id: String::new() });
@@ -300,7 +300,12 @@ impl Work<'_> {
             };
             self.session.emit(AgentEvent::MessageUpdate { message, event, block });
         }
-        Ok(stream.outcome().await)
+        let outcome = stream.outcome().await;
+        if !has_begun {
+            let message = outcome.answer.to_message_now(endpoint);
+            self.session.emit(AgentEvent::MessageStart { message });
+        }
+        Ok(outcome)
     }
 
     async fn request(&self) -> Result<Request, AgentError> {
@@ -406,12 +411,17 @@ impl Work<'_> {
 
     /// Appends a message of this turn where the turn stands, and tells it.
     fn append(&mut self, message: String) -> Result<String, AgentError> {
+        self.session.emit(AgentEvent::MessageStart { message: message.clone() });
+        self.store(message)
+    }
+
+    /// As [`Work::append`], for a message whose beginning has been told.
+    fn store(&mut self, message: String) -> Result<String, AgentError> {
         let id = {
             let mut manager = self.session.manager();
             self.stand_at_tip(&mut manager)?;
             manager.append_message(&message)?
         };
-        self.session.emit(AgentEvent::MessageStart { message: message.clone() });
         self.session.emit(AgentEvent::MessageEnd { message: message.clone(), entry_id: id.to_string() });
         self.tip = Some(id);
         self.messages.push(message.clone());
