@@ -396,7 +396,7 @@ fn what_waits_to_be_said() {
 #[test]
 fn a_compaction() {
     let long = "word ".repeat(20_000);
-    let scratch = Scratch::new(&[says(&long), says(&long), says("## Goal\nAll of it")]);
+    let scratch = Scratch::new(&[says(&long), says(&long), says("## Goal\nAll of it"), says("Of this turn")]);
     let mut program = scratch.start();
     program.say("First");
     program.say("Second");
