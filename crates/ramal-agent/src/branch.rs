@@ -133,9 +133,21 @@ impl AgentSession {
     /// # Errors
     /// If there is no such file or it could not be opened; one is where one was, and a turn goes on.
     pub async fn switch_session(&self, path: &Path) -> Result<bool, AgentError> {
+        let open = || Ok(SessionManager::open_in(path, None, &self.config().cwd)?);
+        self.switch_session_with(path, open).await
+    }
+
+    /// As [`AgentSession::switch_session`]; `open` opens the session.
+    ///
+    /// # Errors
+    /// Those of `open`; and if there is no such file.
+    pub async fn switch_session_with(
+        &self,
+        path: &Path,
+        open: impl Fn() -> Result<SessionManager, AgentError>,
+    ) -> Result<bool, AgentError> {
         // Opening a path where nothing is would begin a session there.
         std::fs::metadata(path).map_err(|source| OpenError::Io { path: path.into(), source })?;
-        let open = || SessionManager::open_in(path, None, &self.config().cwd);
         let mut other = open()?;
         let stage = self.shared.stage.take_over(Operation::Replacement).await?;
         if self.session_file().as_deref() == other.get_session_file() {

@@ -5,7 +5,7 @@ use ramal_session::{Kind, NewEntry};
 use tokio_util::sync::CancellationToken;
 
 use crate::AgentSession;
-use crate::compact::{self, CompactionPlan, ContextTokens};
+use crate::compact::{self, CompactionPlan, CompactionSettings, ContextTokens};
 use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
 use crate::hooks::{CompactPreparation, Compacting, SuppliedCompaction};
@@ -76,8 +76,8 @@ impl AgentSession {
         abort: &CancellationToken,
         reason: CompactionReason,
     ) -> bool {
-        let settings = self.config().compaction;
-        if !settings.enabled {
+        let settings = CompactionSettings { enabled: true, ..self.config().compaction };
+        if !self.auto_compaction() {
             return false;
         }
         if reason == CompactionReason::Threshold {

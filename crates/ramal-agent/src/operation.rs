@@ -74,6 +74,17 @@ tokio::task_local! {
     static HOOKED: Vec<usize>;
 }
 
+impl Place {
+    /// What waits to run is as much in the way as what runs.
+    fn must_be_free(&self) -> Result<(), AgentError> {
+        let waiting = self.next.as_ref().map(|(operation, _)| *operation);
+        match waiting.or(self.running.as_ref().map(|running| running.operation)) {
+            Some(operation) => Err(AgentError::Busy { with: operation.name() }),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Stage {
     fn lock(&self) -> std::sync::MutexGuard<'_, Place> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -148,13 +159,10 @@ impl Stage {
 
     /// Refuses what must not be done while anything runs.
     pub(crate) fn must_be_idle(&self) -> Result<(), AgentError> {
-        match self.running() {
-            Some(operation) => Err(AgentError::Busy { with: operation.name() }),
-            None => Ok(()),
-        }
+        self.lock().must_be_free()
     }
 
-    /// Aborts what runs, if anything does.
+    /// Aborts what runs, and what waits to run.
     pub(crate) fn abort(&self) {
         let place = self.lock();
         let next = place.next.iter().map(|(_, abort)| abort);

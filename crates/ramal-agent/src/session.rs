@@ -1,19 +1,21 @@
 //! The handle of a session at work, and what belongs to it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ramal_model::{Endpoint, LanguageModel, RetryPolicy, ThinkingLevel};
 use ramal_session::{At, EntryId, NameSource, SessionManager, SessionStats};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::compact::CompactionSettings;
 use crate::error::AgentError;
 use crate::events::AgentEvent;
 use crate::hooks::Hook;
 use crate::operation::{Operation, Stage};
-use crate::queue::{Prompt, Queue, QueueMode};
+use crate::queue::{Prompt, Queue};
 use crate::tools::{Access, Tool};
 
 /// Finds the endpoint of a model that is named `provider/id`, or says why it cannot be used.
@@ -71,7 +73,8 @@ pub(crate) struct Shared {
     pub(crate) config: AgentConfig,
     pub(crate) stage: Stage,
     pub(crate) queue: Mutex<Queue>,
-    listeners: Mutex<Vec<UnboundedSender<Arc<AgentEvent>>>>,
+    listeners: Mutex<Vec<Box<Listener>>>,
+    pub(crate) switches: Switches,
     /// The last answer whose count of tokens holds for the context as it is.
     counted: Mutex<Option<EntryId>>,
     seen: Mutex<Option<Seen>>,
@@ -82,6 +85,17 @@ pub(crate) struct Shared {
 struct Seen {
     messages: Vec<String>,
     leaf: Option<EntryId>,
+}
+
+/// Hears an event; false says that it will hear no more.
+type Listener = dyn Fn(&Arc<AgentEvent>) -> bool + Send;
+
+/// What can be switched on and off while a session is at work.
+pub(crate) struct Switches {
+    auto_compaction: AtomicBool,
+    auto_retry: AtomicBool,
+    /// Ends the wait for another attempt.
+    pub(crate) end_retry: Notify,
 }
 
 /// The model that answers next, and how much it thinks.
@@ -96,6 +110,11 @@ pub struct ModelChoice {
 impl AgentSession {
     /// Puts a session to work.
     pub fn new(manager: SessionManager, config: AgentConfig) -> AgentSession {
+        let switches = Switches {
+            auto_compaction: config.compaction.enabled.into(),
+            auto_retry: true.into(),
+            end_retry: Notify::new(),
+        };
         AgentSession {
             shared: Arc::new(Shared {
                 manager: Mutex::new(manager),
@@ -103,6 +122,7 @@ impl AgentSession {
                 stage: Stage::default(),
                 queue: Mutex::default(),
                 listeners: Mutex::default(),
+                switches,
                 counted: Mutex::default(),
                 seen: Mutex::default(),
             }),
@@ -132,8 +152,14 @@ impl AgentSession {
     /// Everything that happens from now on. A listener that does not listen costs memory, not time.
     pub fn subscribe(&self) -> UnboundedReceiver<Arc<AgentEvent>> {
         let (sender, receiver) = unbounded_channel();
-        self.listeners().push(sender);
+        self.listen(move |event| sender.send(Arc::clone(event)).is_ok());
         receiver
+    }
+
+    /// Hears everything that happens from now on, where and when it happens: so it must not wait, nor
+    /// use the session. False ends it.
+    pub fn listen(&self, listener: impl Fn(&Arc<AgentEvent>) -> bool + Send + 'static) {
+        self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
     }
 
     pub(crate) fn emit(&self, event: AgentEvent) {
@@ -143,13 +169,9 @@ impl AgentSession {
     /// Tells an event right after `work`: nothing else is told between the two.
     pub(crate) fn emit_after(&self, work: impl FnOnce(), event: AgentEvent) {
         let event = Arc::new(event);
-        let mut listeners = self.listeners();
+        let mut listeners = self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         work();
-        listeners.retain(|listener| listener.send(Arc::clone(&event)).is_ok());
-    }
-
-    fn listeners(&self) -> MutexGuard<'_, Vec<UnboundedSender<Arc<AgentEvent>>>> {
-        self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+        listeners.retain(|listener| listener(&event));
     }
 
     /// What the session is busy with.
@@ -174,13 +196,7 @@ impl AgentSession {
     pub async fn wait_for_idle(&self) {
         self.shared.stage.idle().await;
         // The end of a turn may just be being told.
-        drop(self.listeners());
-    }
-
-    /// How many of the messages that wait are said at once: those that steer, those that follow.
-    pub fn set_queue_modes(&self, steering: QueueMode, follow_up: QueueMode) {
-        let mut queue = self.queue();
-        (queue.steering_mode, queue.follow_up_mode) = (steering, follow_up);
+        drop(self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Takes back what waits to be said: what steers, and what follows.
@@ -193,6 +209,37 @@ impl AgentSession {
             self.emit_queue();
         }
         (steering.into(), follow_up.into())
+    }
+
+    /// Switches the compaction that happens by itself on or off.
+    pub fn set_auto_compaction(&self, enabled: bool) {
+        self.shared.switches.auto_compaction.store(enabled, Ordering::Relaxed);
+    }
+
+    /// Whether the conversation is made shorter by itself.
+    pub fn auto_compaction(&self) -> bool {
+        self.shared.switches.auto_compaction.load(Ordering::Relaxed)
+    }
+
+    /// Switches on or off that a model is asked again after an error that passes.
+    pub fn set_auto_retry(&self, enabled: bool) {
+        self.shared.switches.auto_retry.store(enabled, Ordering::Relaxed);
+        if !enabled {
+            self.abort_retry();
+        }
+    }
+
+    /// How often and how soon a model is asked again.
+    pub(crate) fn retry(&self) -> RetryPolicy {
+        match self.shared.switches.auto_retry.load(Ordering::Relaxed) {
+            true => self.config().retry,
+            false => RetryPolicy { max_retries: 0, ..self.config().retry },
+        }
+    }
+
+    /// Ends the wait for another attempt, and the turn with it.
+    pub fn abort_retry(&self) {
+        self.shared.switches.end_retry.notify_waiters();
     }
 
     /// The model and the thinking level as the path to the leaf has them, and the defaults where it

@@ -155,7 +155,7 @@ fn models(wanted: Option<&str>) -> anyhow::Result<Catalog> {
 }
 
 /// Why a model cannot be used, where its name is told already.
-fn why(error: FindError) -> String {
+pub(crate) fn why(error: FindError) -> String {
     match error {
         FindError::Unusable { why, .. } => why,
         error => error.to_string(),
@@ -163,7 +163,11 @@ fn why(error: FindError) -> String {
 }
 
 /// Appends the model and the thinking level that are wanted for this session.
-fn choose(session: &AgentSession, options: &WorkOptions, find_model: &FindModel) -> anyhow::Result<()> {
+pub(crate) fn choose(
+    session: &AgentSession,
+    options: &WorkOptions,
+    find_model: &FindModel,
+) -> anyhow::Result<()> {
     let choice = session.model_choice()?;
     if let Some(name) = &options.model {
         let endpoint = find_model(name).map_err(|why| {
@@ -180,7 +184,8 @@ fn choose(session: &AgentSession, options: &WorkOptions, find_model: &FindModel)
     Ok(())
 }
 
-fn chosen_tools(options: &WorkOptions, settings: &Settings) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
+/// The tools that the options want, or the settings.
+pub(crate) fn chosen_tools(options: &WorkOptions, settings: &Settings) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
     if options.no_tools {
         return Ok(Vec::new());
     }
@@ -194,7 +199,8 @@ fn chosen_tools(options: &WorkOptions, settings: &Settings) -> anyhow::Result<Ve
     }
 }
 
-fn system(cwd: &Path, options: &WorkOptions) -> anyhow::Result<String> {
+/// The system prompt of a session in `cwd`.
+pub(crate) fn system(cwd: &Path, options: &WorkOptions) -> anyhow::Result<String> {
     let found = context_files(cwd, catalog::settings_folder().as_deref());
     for (path, error) in &found.problems {
         failure::warn(&format!("{} cannot be read, the model will not know it: {error}", path.display()));

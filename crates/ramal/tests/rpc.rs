@@ -95,9 +95,15 @@ impl Program {
     }
 
     fn receive(&mut self) -> Value {
-        let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+        loop {
+            let mut line = String::new();
+            self.output.read_line(&mut line).unwrap();
+            let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+            // What happens is told between the answers.
+            if told["type"] == "response" {
+                return told;
+            }
+        }
     }
 
     fn ask(&mut self, request: Value) -> Value {

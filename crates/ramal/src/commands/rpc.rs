@@ -9,6 +9,7 @@ use crate::cli::Globals;
 use crate::failure::Status;
 use crate::remembered;
 use crate::rpc;
+use crate::work::WorkOptions;
 
 /// Serve a session to another program, as JSON lines on standard input and output
 #[derive(Debug, clap::Args)]
@@ -22,6 +23,8 @@ pub(crate) struct Args {
     /// Keep the session in memory only
     #[arg(long, conflicts_with = "session")]
     no_session: bool,
+    #[command(flatten)]
+    work: WorkOptions,
 }
 
 /// Runs the command until its input ends.
@@ -34,6 +37,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> anyhow::Result<Status> {
         None => SessionManager::create(&cwd, session_dir)?,
     };
     remembered::recall(&mut session);
-    rpc::Server::new(session, globals.session_dir.clone(), cwd).serve()?;
+    let options = rpc::Options { session_dir: globals.session_dir.clone(), cwd, work: &args.work };
+    rpc::start(session, options)?;
     Ok(Status::Done)
 }

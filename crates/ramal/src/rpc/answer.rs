@@ -14,28 +14,25 @@ const BUFFERED: usize = 256 * 1024;
 
 /// Writes the `data` of an answer, whole JSON whatever happens. The outer error is one of the output;
 /// the inner one says that the data is not all there, so that the request failed.
-pub(super) type Data<'s> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<Result<(), Refusal>> + 's>;
+pub(super) type Data = Box<dyn FnOnce(&mut dyn Write) -> io::Result<Result<(), Refusal>>>;
 
 /// What a command that succeeded answers.
-pub(super) enum Reply<'s> {
+pub(super) enum Reply {
     /// That it succeeded.
     Done,
     /// An object, as JSON text.
     Small(String),
     /// An object that is written piece by piece.
-    Large(Data<'s>),
+    Large(Data),
+    /// Nothing yet: whoever works on it answers, or has answered already.
+    Elsewhere,
 }
 
-impl<'s> Reply<'s> {
-    /// An object that is written piece by piece.
-    pub(super) fn large(write: impl FnOnce(&mut dyn Write) -> io::Result<()> + 's) -> Reply<'s> {
-        Reply::Large(Box::new(|out| write(out).map(Ok)))
-    }
-
+impl Reply {
     /// An object that is written piece by piece, and may turn out not to be all there.
-    pub(super) fn large_if(
-        write: impl FnOnce(&mut dyn Write) -> io::Result<Result<(), Refusal>> + 's,
-    ) -> Reply<'s> {
+    pub(super) fn large(
+        write: impl FnOnce(&mut dyn Write) -> io::Result<Result<(), Refusal>> + 'static,
+    ) -> Reply {
         Reply::Large(Box::new(write))
     }
 }
@@ -62,7 +59,18 @@ impl<E: std::error::Error> From<E> for Refusal {
     }
 }
 
-/// Where answers go.
+/// The answer to a request, as a line without its end. For what is small.
+pub(super) fn line(id: Option<&str>, command: &str, outcome: Result<Option<String>, Refusal>) -> String {
+    let id = id.map(|id| format!("\"id\":{id},")).unwrap_or_default();
+    let rest = match outcome {
+        Ok(None) => "\"success\":true".to_owned(),
+        Ok(Some(data)) => format!("\"success\":true,\"data\":{data}"),
+        Err(why) => format!("\"success\":false,\"error\":{}", quote(&why.0)),
+    };
+    format!("{{{id}\"type\":\"response\",\"command\":{},{rest}}}", quote(command))
+}
+
+/// Where answers and events go.
 pub(super) struct Output<W: Write> {
     out: BufWriter<W>,
 }
@@ -72,11 +80,25 @@ impl<W: Write> Output<W> {
         Output { out: BufWriter::with_capacity(BUFFERED, out) }
     }
 
+    /// Writes a line that is ready. It may wait in the buffer for [`Output::flush`].
+    pub(super) fn line(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())?;
+        self.out.write_all(b"\n")
+    }
+
+    /// Writes what is in the buffer.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Answers a request that was not refused.
-    pub(super) fn answer(&mut self, request: &Request<'_>, reply: Reply<'_>) -> io::Result<()> {
+    pub(super) fn answer(&mut self, request: &Request<'_>, reply: Reply) -> io::Result<()> {
+        if matches!(reply, Reply::Elsewhere) {
+            return Ok(());
+        }
         self.head(request.id.as_deref(), &request.command)?;
         match reply {
-            Reply::Done => self.out.write_all(b",\"success\":true")?,
+            Reply::Done | Reply::Elsewhere => self.out.write_all(b",\"success\":true")?,
             Reply::Small(data) => write!(self.out, ",\"success\":true,\"data\":{data}")?,
             Reply::Large(write) => {
                 self.out.write_all(b",\"data\":")?;

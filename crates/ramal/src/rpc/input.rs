@@ -1,4 +1,5 @@
-//! Requests read in a thread of their own, so that the client can write while an answer is made.
+//! Requests read in a thread of their own, at all times: what ends something, and answers to questions,
+//! take effect as soon as they are read, whatever the one who answers is doing.
 
 use std::io::{self, BufRead};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -6,22 +7,33 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use crate::failure;
 
 /// Requests that are read ahead. A client that writes on without reading answers waits then.
-const AHEAD: usize = 64;
+const AHEAD: usize = 1024;
+
+/// A line of the input, and how many came before it.
+pub(super) struct Line {
+    pub(super) number: u64,
+    pub(super) text: Vec<u8>,
+}
 
 /// The lines of standard input, split at line feeds only. Ends with the input; a last line that has
-/// no line feed counts.
+/// no line feed counts. `first` sees each line when it is read, and keeps it if it answers none; `ended`
+/// is called at the end.
 ///
 /// # Errors
 /// If no thread can be started.
-pub(super) fn lines() -> io::Result<Receiver<Vec<u8>>> {
+pub(super) fn lines(
+    first: impl Fn(Line) -> Option<Line> + Send + 'static,
+    ended: impl FnOnce() + Send + 'static,
+) -> io::Result<Receiver<Line>> {
     let (sender, receiver) = sync_channel(AHEAD);
     let read = move || {
         let mut input = io::BufReader::with_capacity(64 * 1024, io::stdin());
-        loop {
-            let mut line = Vec::new();
-            match input.read_until(b'\n', &mut line) {
+        for number in 0.. {
+            let mut text = Vec::new();
+            match input.read_until(b'\n', &mut text) {
                 Ok(0) => break,
                 Ok(_) => {
+                    let Some(line) = first(Line { number, text }) else { continue };
                     if sender.send(line).is_err() {
                         break;
                     }
@@ -32,6 +44,7 @@ pub(super) fn lines() -> io::Result<Receiver<Vec<u8>>> {
                 }
             }
         }
+        ended();
     };
     std::thread::Builder::new().name("requests".into()).spawn(read)?;
     Ok(receiver)

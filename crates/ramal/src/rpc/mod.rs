@@ -1,49 +1,171 @@
-//! `ramal rpc`: requests as JSON lines on standard input, answers on standard output (contract,
-//! section 12). What a command does is in [`read`] and [`change`]; here is only who does it when.
+//! `ramal rpc`: requests as JSON lines on standard input, answers and events on standard output
+//! (contract, section 12). What a command does is in [`read`], [`change`], [`leave`], [`say`] and
+//! [`settings`]; here is only who does it when.
+//!
+//! Three threads: one reads and acts at once on what cannot wait, one takes up requests in order, one
+//! writes. What takes longer than a moment becomes a task, which answers when it ends.
 
 mod answer;
+mod asks;
 mod change;
 mod input;
+mod leave;
+mod models;
+mod outgoing;
 mod read;
 mod request;
+mod say;
+mod settings;
+mod setup;
 mod stream;
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Waker};
 
-use ramal_session::SessionManager;
+use ramal_agent::{AgentEvent, AgentSession};
+use ramal_session::json;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
-use self::answer::{Output, Refusal, Reply};
+use self::answer::{Refusal, Reply};
+use self::asks::Asks;
+use self::input::Line;
+use self::models::Models;
+use self::outgoing::Outgoing;
 use self::request::{Parsed, Request};
 use crate::remembered;
 
+pub(crate) use setup::{Options, start};
+
+/// Requests that cannot wait are short.
+const LONGEST_URGENT: usize = 64 * 1024;
+
 /// One session, served to one client.
-pub(crate) struct Server {
-    session: SessionManager,
+struct Server {
+    agent: AgentSession,
+    out: Outgoing,
+    asks: Arc<Asks>,
+    models: Arc<Models>,
+    ends: Arc<Ends>,
+    runtime: tokio::runtime::Runtime,
+    /// What was begun and answers when it ends.
+    tasks: Vec<JoinHandle<()>>,
     /// Where the client's command line wants copies and new sessions.
     session_dir: Option<PathBuf>,
     cwd: PathBuf,
 }
 
-impl Server {
-    /// A server of `session`. Sessions that the client switches to are opened with `session_dir` and
-    /// `cwd`.
-    pub(crate) fn new(session: SessionManager, session_dir: Option<PathBuf>, cwd: PathBuf) -> Server {
-        Server { session, session_dir, cwd }
+/// What ends things, for every thread.
+#[derive(Default)]
+struct Ends {
+    agent: Mutex<Option<AgentSession>>,
+    /// The command that the client runs.
+    bash: Mutex<Option<CancellationToken>>,
+    /// How many lines came before the last `abort`: what they began, or begin yet, is ended.
+    aborted: AtomicU64,
+    aborted_bash: AtomicU64,
+    is_compacting: std::sync::atomic::AtomicBool,
+}
+
+impl Ends {
+    fn agent(&self) -> Option<AgentSession> {
+        self.agent.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Answers requests in order until the input ends or nobody reads the answers any more; then
-    /// everything appended is forced to disk.
-    ///
-    /// # Errors
-    /// If answers cannot be written for another reason than a closed pipe, or the log not forced to
-    /// disk.
-    pub(crate) fn serve(mut self) -> anyhow::Result<()> {
-        let lines = input::lines()?;
-        let mut out = Output::new(io::stdout().lock());
-        let served = lines.iter().try_for_each(|line| self.answer(&line, &mut out));
-        self.session.sync()?;
-        match served {
+    fn abort(&self) {
+        if let Some(agent) = self.agent() {
+            agent.abort();
+        }
+    }
+
+    fn abort_bash(&self) {
+        if let Some(bash) = &*self.bash.lock().unwrap_or_else(PoisonError::into_inner) {
+            bash.cancel();
+        }
+    }
+
+    /// Everything, since nobody is there any more.
+    fn end_all(&self) {
+        self.aborted.store(u64::MAX, Ordering::SeqCst);
+        self.aborted_bash.store(u64::MAX, Ordering::SeqCst);
+        self.abort();
+        self.abort_bash();
+    }
+}
+
+/// Acts on a line that cannot wait; keeps it if it gets no answer.
+fn urgent(line: Line, ends: &Ends, asks: &Asks) -> Option<Line> {
+    if line.text.len() > LONGEST_URGENT {
+        return Some(line);
+    }
+    let command = json::get_str(&line.text, "type").map(|command| command.into_owned()).unwrap_or_default();
+    if !matches!(
+        &*command,
+        "abort"
+            | "abort_compaction"
+            | "abort_branch_summary"
+            | "abort_bash"
+            | "abort_retry"
+            | "extension_ui_response"
+    ) {
+        return Some(line);
+    }
+    let Parsed::Request(request) = Request::parse(&line.text) else { return Some(line) };
+    match &*command {
+        "abort_bash" => {
+            ends.aborted_bash.store(line.number, Ordering::SeqCst);
+            ends.abort_bash();
+        }
+        "abort_retry" => {
+            if let Some(agent) = ends.agent() {
+                agent.abort_retry();
+            }
+        }
+        "extension_ui_response" => {
+            let id = request.id.as_deref().and_then(|id| json::members::as_str(id.as_bytes()));
+            let Some(id) = id.map(|id| id.into_owned()) else { return Some(line) };
+            asks.answer(&id, request.get("confirmed") == Some("true"));
+            return None;
+        }
+        _ => {
+            ends.aborted.store(line.number, Ordering::SeqCst);
+            ends.abort();
+        }
+    }
+    Some(line)
+}
+
+impl Server {
+    /// Takes up requests in order until the input ends or nobody reads the answers any more. What was
+    /// accepted is finished; then everything appended is forced to disk.
+    fn serve(mut self, writer: std::thread::JoinHandle<io::Result<()>>) -> anyhow::Result<()> {
+        let (ends, asks, closing) = (Arc::clone(&self.ends), Arc::clone(&self.asks), Arc::clone(&self.asks));
+        let lines = input::lines(move |line| urgent(line, &ends, &asks), move || closing.close())?;
+        self.listen();
+        let handle = self.runtime.handle().clone();
+        let served = {
+            let _in_runtime = handle.enter();
+            lines.iter().try_for_each(|line| self.answer(&line))
+        };
+        if served.is_err() {
+            self.asks.close();
+            self.ends.end_all();
+        }
+        let tasks = std::mem::take(&mut self.tasks);
+        self.runtime.block_on(async {
+            for task in tasks {
+                // A task that broke has no answer; there is nobody to be told.
+                let _ = task.await;
+            }
+            self.agent.wait_for_idle().await;
+        });
+        self.out.end();
+        let written = writer.join().unwrap_or(Ok(()));
+        self.agent.with_session(|session| session.sync())?;
+        match served.and(written) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(anyhow::Error::new(error).context("the answers cannot be written"))
             }
@@ -51,33 +173,78 @@ impl Server {
         }
     }
 
+    /// Tells the client all events from now on.
+    fn listen(&self) {
+        let (out, ends) = (self.out.clone(), Arc::clone(&self.ends));
+        self.agent.listen(move |event| {
+            match **event {
+                AgentEvent::CompactionStart { .. } => ends.is_compacting.store(true, Ordering::Relaxed),
+                AgentEvent::CompactionEnd { .. } => ends.is_compacting.store(false, Ordering::Relaxed),
+                _ => {}
+            }
+            out.event(event);
+            true
+        });
+    }
+
     /// Answers one line. An error is one of the output.
-    fn answer<W: Write>(&mut self, line: &[u8], out: &mut Output<W>) -> io::Result<()> {
-        let request = match Request::parse(line) {
+    fn answer(&mut self, line: &Line) -> io::Result<()> {
+        let request = match Request::parse(&line.text) {
             Parsed::Blank => return Ok(()),
-            Parsed::Bad { id, why } => return out.refuse(id.as_deref(), "parse", &Refusal::new(why)),
+            Parsed::Bad { id, why } => {
+                let refusal = Refusal::new(why);
+                return self.out.lend(|out| out.refuse(id.as_deref(), "parse", &refusal));
+            }
             Parsed::Request(request) => request,
         };
         let reply = self.reply(&request);
-        match reply {
+        // An abort that was read behind this request is meant for what it began, too.
+        if self.ends.aborted.load(Ordering::SeqCst) > line.number {
+            self.ends.abort();
+        }
+        if self.ends.aborted_bash.load(Ordering::SeqCst) > line.number {
+            self.ends.abort_bash();
+        }
+        self.out.lend(|out| match reply {
             Ok(reply) => out.answer(&request, reply),
             Err(refusal) => out.refuse(request.id.as_deref(), &request.command, &refusal),
-        }
+        })
     }
 
-    fn reply(&mut self, request: &Request<'_>) -> Result<Reply<'_>, Refusal> {
-        let changed = change::reply(self, request)?;
-        if let Some(reply) = changed {
-            return Ok(reply);
-        }
+    fn reply(&mut self, request: &Request<'_>) -> Result<Reply, Refusal> {
         // What other programs appended is there for whoever asks. Should the file have become
         // unreadable, the entries asked for say so themselves.
-        self.session.refresh().ok();
-        read::reply(&self.session, request)
+        self.agent.with_session(|session| session.refresh().ok());
+        for answers in [change::reply, leave::reply, say::reply, settings::reply] {
+            if let Some(reply) = answers(self, request)? {
+                return Ok(reply);
+            }
+        }
+        read::reply(self, request)
+    }
+
+    /// Begins something that answers when it ends. It has begun when this returns, so that an abort
+    /// behind it finds it.
+    fn begin(
+        &mut self,
+        request: &Request<'_>,
+        work: impl Future<Output = Result<Option<String>, Refusal>> + Send + 'static,
+    ) -> Reply {
+        let (out, id, command) = (self.out.clone(), request.id.clone(), request.command.clone());
+        let mut work = Box::pin(async move {
+            let outcome = work.await;
+            out.line(answer::line(id.as_deref(), &command, outcome));
+        });
+        // Its first step is made here; what is left of it goes on beside the next requests.
+        if work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+            self.tasks.retain(|task| !task.is_finished());
+            self.tasks.push(self.runtime.spawn(work));
+        }
+        Reply::Elsewhere
     }
 
     /// Remembers where one is now.
     fn remember(&self) {
-        remembered::remember(&self.session);
+        self.agent.with_session(|session| remembered::remember(session));
     }
 }

@@ -1,67 +1,50 @@
 //! Commands that only read (contract, section 12).
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
+use ramal_agent::{AgentSession, Operation};
+use ramal_model::ThinkingLevel;
 use ramal_session::json::quote;
 use ramal_session::library::Places;
 use ramal_session::{
     At, EntryRef, Irregular, Kind, ModelInput, ReadError, Role, SessionContext, SessionManager,
 };
 
+use tempfile::SpooledTempFile;
+
+use super::Server;
 use super::answer::{Refusal, Reply};
 use super::request::Request;
-use super::stream;
+use super::settings::mode_name;
+use super::stream::{self, Snapshot, Whole};
 
-/// Commands of programs that drive a model; this version has none to drive.
-const NEED_A_MODEL: [&str; 22] = [
-    "prompt",
-    "steer",
-    "follow_up",
-    "abort_and_prompt",
-    "clear_queue",
-    "compact",
-    "handoff",
-    "bash",
-    "set_model",
-    "cycle_model",
-    "get_available_models",
-    "set_thinking_level",
-    "cycle_thinking_level",
-    "set_auto_compaction",
-    "set_auto_retry",
-    "set_steering_mode",
-    "set_follow_up_mode",
-    "set_interrupt_mode",
-    "set_todos",
-    "set_host_tools",
-    "get_commands",
-    "export_html",
-];
+/// Bytes of a conversation that are in memory while a client reads it; the rest waits in a file.
+const IN_MEMORY: usize = 512 * 1024;
 
 /// Answers a command that only reads; refuses what is no command.
-pub(super) fn reply<'s>(session: &'s SessionManager, request: &Request<'_>) -> Result<Reply<'s>, Refusal> {
+pub(super) fn reply(server: &Server, request: &Request<'_>) -> Result<Reply, Refusal> {
+    let agent = &server.agent;
     match &*request.command {
-        "get_state" => state(session),
-        "get_entries" => entries(session, request),
-        "get_entry" => entry(session, request),
-        "get_tree" => tree(session, request),
-        "get_branch" => branch(session, request),
-        "get_children" => children(session, request),
-        "get_label" => label(session, request),
-        "get_context" => context(session, request),
-        "get_model_messages" => model_messages(session, request),
-        "get_messages" => messages(session),
-        "get_session_stats" => stats(session),
-        "get_fork_messages" | "get_branch_messages" => Ok(fork_messages(session)),
-        "get_last_assistant_text" => last_assistant_text(session),
-        // Nothing runs that could be ended.
+        "get_state" => state(server),
+        "get_entries" => entries(agent, request),
+        "get_entry" => entry(agent, request),
+        "get_tree" => tree(agent, request),
+        "get_branch" => branch(agent, request),
+        "get_children" => children(agent, request),
+        "get_label" => label(agent, request),
+        "get_context" => context(agent, request),
+        "get_model_messages" => model_messages(agent, request),
+        "get_messages" => messages(agent),
+        "get_session_stats" => stats(server),
+        "get_fork_messages" | "get_branch_messages" => Ok(fork_messages(agent)),
+        "get_last_assistant_text" => agent.with_session(|session| last_assistant_text(session)),
+        // What there was to end has been ended when this was read.
         "abort" | "abort_bash" | "abort_retry" | "abort_compaction" | "abort_branch_summary" => {
             Ok(Reply::Done)
         }
-        command if NEED_A_MODEL.contains(&command) => Err(Refusal::new(format!(
-            "this version of ramal has no model yet, so it cannot do `{command}`; it serves the session and its tree"
-        ))),
+        "extension_ui_response" => Err(Refusal::new("`id` must be the string that the question came with")),
         command => Err(Refusal::new(format!("there is no command `{command}`"))),
     }
 }
@@ -71,28 +54,42 @@ pub(super) fn leaf_id(session: &SessionManager) -> Result<String, Refusal> {
     Ok(session.get_leaf_id()?.map_or_else(|| "null".into(), |id| quote(&id)))
 }
 
-fn state<'s>(session: &SessionManager) -> Result<Reply<'s>, Refusal> {
-    let text = |text: Option<&str>| text.map_or_else(|| "null".into(), quote);
-    let file = session.get_session_file().map(|path| path.to_string_lossy());
-    let mut data = format!(
-        "{{\"sessionId\":{},\"sessionFile\":{},\"leafId\":{},\"entryCount\":{},\"damagedLines\":{}",
-        quote(session.get_session_id()),
-        text(file.as_deref()),
-        leaf_id(session)?,
-        session.entry_count(),
-        session.damaged_lines(),
-    );
-    if let Some(name) = session.get_session_name() {
-        data += &format!(",\"sessionName\":{}", quote(&name));
-    }
-    let context = session.build_session_context(At::Leaf)?;
-    if let Some(model) = context.model("default") {
+fn state(server: &Server) -> Result<Reply, Refusal> {
+    let agent = &server.agent;
+    let choice = agent.model_choice()?;
+    let (mut data, level, messages) = agent.with_session(|session| {
+        let text = |text: Option<&str>| text.map_or_else(|| "null".into(), quote);
+        let file = session.get_session_file().map(|path| path.to_string_lossy());
+        let mut data = format!(
+            "{{\"sessionId\":{},\"sessionFile\":{},\"leafId\":{},\"entryCount\":{},\"damagedLines\":{}",
+            quote(session.get_session_id()),
+            text(file.as_deref()),
+            leaf_id(session)?,
+            session.entry_count(),
+            session.damaged_lines(),
+        );
+        if let Some(name) = session.get_session_name() {
+            data += &format!(",\"sessionName\":{}", quote(&name));
+        }
+        let level = session.build_session_context(At::Leaf)?.thinking_level.clone();
+        Ok::<_, Refusal>((data, level, session.message_count()))
+    })?;
+    if let Some(model) = &choice.model {
         data += &format!(",\"model\":{}", quote(model));
     }
+    // A level that only another program knows is told as it stands.
+    let is_known = level.parse::<ThinkingLevel>().is_ok();
+    let running = agent.running();
+    let (steering, follow_up) = agent.queue_modes();
     data += &format!(
-        ",\"thinkingLevel\":{},\"isStreaming\":false,\"isCompacting\":false,\"messageCount\":{},\"pendingMessageCount\":0}}",
-        quote(&context.thinking_level),
-        session.message_count(),
+        ",\"thinkingLevel\":{},\"isStreaming\":{},\"isCompacting\":{},\"steeringMode\":\"{}\",\"followUpMode\":\"{}\",\"autoCompactionEnabled\":{},\"messageCount\":{messages},\"pendingMessageCount\":{}}}",
+        quote(if is_known { choice.thinking.name() } else { &level }),
+        running == Some(Operation::Turn),
+        running == Some(Operation::Compaction) || server.ends.is_compacting.load(Ordering::Relaxed),
+        mode_name(steering),
+        mode_name(follow_up),
+        agent.auto_compaction(),
+        agent.pending_messages(),
     );
     Ok(Reply::Small(data))
 }
@@ -102,17 +99,22 @@ fn upwards(session: &SessionManager) -> impl Iterator<Item = EntryRef<'_>> {
     std::iter::successors(session.get_leaf_entry(), |entry| entry.parent())
 }
 
-fn entries<'s>(session: &'s SessionManager, request: &Request<'_>) -> Result<Reply<'s>, Refusal> {
-    let from = match request.text_if("since")? {
-        Some(id) => found(session, &id)?.position() + 1,
-        None => 0,
-    };
+fn entries(agent: &AgentSession, request: &Request<'_>) -> Result<Reply, Refusal> {
+    let since = request.text_if("since")?;
     let limit = request.count("limit")?.unwrap_or(usize::MAX);
-    let leaf = leaf_id(session)?;
+    let snapshot = Snapshot::of(agent);
+    let (from, leaf) = agent.with_session(|session| {
+        let from = match &since {
+            Some(id) => found(session, id)?.position() + 1,
+            None => 0,
+        };
+        Ok::<_, Refusal>((from, leaf_id(session)?))
+    })?;
     Ok(Reply::large(move |out| {
         out.write_all(b"{\"entries\":")?;
-        stream::entries(out, session.get_entries().skip(from).take(limit))?;
-        write!(out, ",\"leafId\":{leaf}}}")
+        let whole = snapshot.entries(out, (from..snapshot.count()).take(limit))?;
+        write!(out, ",\"leafId\":{leaf}}}")?;
+        Ok(whole)
     }))
 }
 
@@ -120,83 +122,104 @@ fn found<'s>(session: &'s SessionManager, id: &str) -> Result<EntryRef<'s>, Refu
     session.get_entry(id).ok_or_else(|| Refusal::new(format!("no entry {id} in this session")))
 }
 
-fn entry<'s>(session: &'s SessionManager, request: &Request<'_>) -> Result<Reply<'s>, Refusal> {
-    let found = session.get_entry(&request.text("entryId")?);
-    Ok(Reply::large(move |out| {
-        out.write_all(b"{\"entry\":")?;
-        match found {
-            Some(found) => stream::entry(out, found)?,
-            None => out.write_all(b"null")?,
-        }
-        out.write_all(b"}")
-    }))
+fn entry(agent: &AgentSession, request: &Request<'_>) -> Result<Reply, Refusal> {
+    let id = request.text("entryId")?;
+    let mut data = b"{\"entry\":".to_vec();
+    agent
+        .with_session(|session| match session.get_entry(&id) {
+            Some(found) => stream::entry(&mut data, found),
+            None => data.write_all(b"null"),
+        })
+        .map_err(|error| Refusal::new(error.to_string()))?;
+    data.push(b'}');
+    Ok(Reply::large(move |out| out.write_all(&data).map(Ok)))
 }
 
-fn tree<'s>(session: &'s SessionManager, request: &Request<'_>) -> Result<Reply<'s>, Refusal> {
+fn tree(agent: &AgentSession, request: &Request<'_>) -> Result<Reply, Refusal> {
     let flat = request.flag("flat")?.unwrap_or(false);
-    let leaf = leaf_id(session)?;
+    let snapshot = Snapshot::of(agent);
+    let (roots, leaf) = agent.with_session(|session| {
+        let roots: Vec<usize> = session.get_tree().into_iter().map(EntryRef::position).collect();
+        Ok::<_, Refusal>((roots, leaf_id(session)?))
+    })?;
     Ok(Reply::large(move |out| {
-        let roots = session.get_tree();
-        if flat {
+        let whole = if flat {
             out.write_all(b"{\"rows\":")?;
-            stream::rows(out, session.get_cwd(), &roots)?;
+            snapshot.rows(out, &roots)?
         } else {
             out.write_all(b"{\"tree\":")?;
-            stream::tree(out, &roots)?;
-        }
-        write!(out, ",\"leafId\":{leaf}}}")
+            snapshot.tree(out, &roots)?
+        };
+        write!(out, ",\"leafId\":{leaf}}}")?;
+        Ok(whole)
     }))
 }
 
-fn branch<'s>(session: &'s SessionManager, request: &Request<'_>) -> Result<Reply<'s>, Refusal> {
-    let path = match request.get("fromId") {
-        // Before the first entry: as everywhere, null is that place.
-        Some("null") => Vec::new(),
-        _ => session.get_branch(request.text_if("fromId")?.as_deref()),
-    };
-    Ok(list(path))
+fn branch(agent: &AgentSession, request: &Request<'_>) -> Result<Reply, Refusal> {
+    // Before the first entry: as everywhere, null is that place.
+    let is_before_first = request.get("fromId") == Some("null");
+    let from = request.text_if("fromId")?;
+    Ok(list(agent, |session| match is_before_first {
+        true => Vec::new(),
+        false => session.get_branch(from.as_deref()),
+    }))
 }
 
-fn children<'s>(session: &'s SessionManager, request: &Request<'_>) -> Result<Reply<'s>, Refusal> {
-    Ok(list(session.get_children(request.text_or_null("parentId")?.as_deref())))
+fn children(agent: &AgentSession, request: &Request<'_>) -> Result<Reply, Refusal> {
+    let parent = request.text_or_null("parentId")?;
+    Ok(list(agent, |session| session.get_children(parent.as_deref())))
 }
 
-fn list(entries: Vec<EntryRef<'_>>) -> Reply<'_> {
+fn list(agent: &AgentSession, of: impl FnOnce(&SessionManager) -> Vec<EntryRef<'_>>) -> Reply {
+    let snapshot = Snapshot::of(agent);
+    let places: Vec<usize> =
+        agent.with_session(|session| of(session).into_iter().map(EntryRef::position).collect());
     Reply::large(move |out| {
         out.write_all(b"{\"entries\":")?;
-        stream::entries(out, entries)?;
-        out.write_all(b"}")
+        let whole = snapshot.entries(out, places)?;
+        out.write_all(b"}")?;
+        Ok(whole)
     })
 }
 
-fn label<'s>(session: &SessionManager, request: &Request<'_>) -> Result<Reply<'s>, Refusal> {
-    let label = session.get_label(&request.text("entryId")?).map(quote);
+fn label(agent: &AgentSession, request: &Request<'_>) -> Result<Reply, Refusal> {
+    let id = request.text("entryId")?;
+    let label = agent.with_session(|session| session.get_label(&id).map(quote));
     Ok(Reply::Small(format!("{{\"label\":{}}}", label.as_deref().unwrap_or("null"))))
 }
 
 /// Every user message that can be said again another way, on all branches.
-fn fork_messages(session: &SessionManager) -> Reply<'_> {
+fn fork_messages(agent: &AgentSession) -> Reply {
+    let snapshot = Snapshot::of(agent);
     Reply::large(move |out| {
         out.write_all(b"{\"messages\":[")?;
-        let mut lead = "";
-        for handle in session.get_entries() {
-            let is_user = handle.kind() == Kind::Message && handle.role() == Role::User;
-            if !is_user || handle.irregular() == Some(Irregular::NoId) {
-                continue;
-            }
-            // One that cannot be read cannot be said again.
-            let Ok(entry) = handle.read() else { continue };
-            let text = entry.text();
-            if !text.trim().is_empty() {
-                write!(out, "{lead}{{\"entryId\":{},\"text\":{}}}", quote(entry.id()), quote(&text))?;
+        let (mut places, mut lead) = (0..snapshot.count(), "");
+        let whole = snapshot.write(out, |session, text| {
+            let Some(place) = places.next() else { return Ok(false) };
+            if let Some((id, says)) = session.get_entry_at(place).and_then(says_for_fork) {
+                write!(text, "{lead}{{\"entryId\":{},\"text\":{}}}", quote(&id), quote(&says))?;
                 lead = ",";
             }
-        }
-        out.write_all(b"]}")
+            Ok(true)
+        })?;
+        out.write_all(b"]}")?;
+        Ok(whole)
     })
 }
 
-fn last_assistant_text<'s>(session: &SessionManager) -> Result<Reply<'s>, Refusal> {
+/// The id and the text of a user message that has both.
+fn says_for_fork(handle: EntryRef<'_>) -> Option<(String, String)> {
+    let is_user = handle.kind() == Kind::Message && handle.role() == Role::User;
+    if !is_user || handle.irregular() == Some(Irregular::NoId) {
+        return None;
+    }
+    // One that cannot be read cannot be said again.
+    let entry = handle.read().ok()?;
+    let text = entry.text();
+    (!text.trim().is_empty()).then(|| (entry.id().to_string(), text))
+}
+
+fn last_assistant_text(session: &SessionManager) -> Result<Reply, Refusal> {
     let last = upwards(session).find(|entry| entry.role() == Role::Assistant);
     let text = last.map(EntryRef::read).transpose()?.map(|entry| entry.text());
     let text = text.filter(|text| !text.trim().is_empty()).map(|text| quote(text.trim()));
@@ -220,9 +243,9 @@ fn asked_context<'s>(
     Ok(session.build_session_context(at)?)
 }
 
-fn context<'s>(session: &'s SessionManager, request: &Request<'_>) -> Result<Reply<'s>, Refusal> {
-    let context = asked_context(session, request)?;
-    Ok(Reply::large_if(move |out| {
+fn context(agent: &AgentSession, request: &Request<'_>) -> Result<Reply, Refusal> {
+    spooled(agent, |session, out| {
+        let context = asked_context(session, request)?;
         let settings = context.state_json();
         // The settings are an object with members: the messages become one more.
         out.write_all(settings.strip_suffix('}').unwrap_or(&settings).as_bytes())?;
@@ -230,20 +253,37 @@ fn context<'s>(session: &'s SessionManager, request: &Request<'_>) -> Result<Rep
         let whole = array(out, context.messages().map(|message| message.map(|message| message.json)))?;
         out.write_all(b"}")?;
         Ok(whole)
-    }))
+    })
 }
 
-fn messages(session: &SessionManager) -> Result<Reply<'_>, Refusal> {
-    let context = session.build_session_context(At::Leaf)?;
-    Ok(Reply::large_if(move |out| {
+fn messages(agent: &AgentSession) -> Result<Reply, Refusal> {
+    spooled(agent, |session, out| {
+        let context = session.build_session_context(At::Leaf)?;
         only_messages(out, context.messages().map(|message| message.map(|message| message.json)))
-    }))
+    })
 }
 
-fn model_messages<'s>(session: &'s SessionManager, request: &Request<'_>) -> Result<Reply<'s>, Refusal> {
-    let context = asked_context(session, request)?;
+fn model_messages(agent: &AgentSession, request: &Request<'_>) -> Result<Reply, Refusal> {
     let options = blob_folder().map(ModelInput::with_blobs).unwrap_or_default();
-    Ok(Reply::large_if(move |out| only_messages(out, context.model_messages_with(options))))
+    spooled(agent, |session, out| {
+        only_messages(out, asked_context(session, request)?.model_messages_with(options))
+    })
+}
+
+/// An answer that is put together while nothing can change, and then written.
+fn spooled(
+    agent: &AgentSession,
+    write: impl FnOnce(&SessionManager, &mut dyn Write) -> Result<Whole, Refusal>,
+) -> Result<Reply, Refusal> {
+    let mut spool = SpooledTempFile::new(IN_MEMORY);
+    let whole = agent.with_session(|session| {
+        let mut out = BufWriter::new(&mut spool);
+        let whole = write(session, &mut out)?;
+        out.flush()?;
+        Ok::<_, Refusal>(whole)
+    })?;
+    spool.rewind()?;
+    Ok(Reply::large(move |out| io::copy(&mut spool, out).map(|_| whole)))
 }
 
 /// Where oh-my-pi keeps the images that its logs refer to: beside its sessions.
@@ -254,7 +294,7 @@ fn blob_folder() -> Option<PathBuf> {
 fn only_messages(
     out: &mut dyn Write,
     messages: impl Iterator<Item = Result<String, ReadError>>,
-) -> io::Result<Result<(), Refusal>> {
+) -> Result<Whole, Refusal> {
     out.write_all(b"{\"messages\":")?;
     let whole = array(out, messages)?;
     out.write_all(b"}")?;
@@ -266,7 +306,7 @@ fn only_messages(
 fn array(
     out: &mut dyn Write,
     items: impl Iterator<Item = Result<String, ReadError>>,
-) -> io::Result<Result<(), Refusal>> {
+) -> Result<Whole, Refusal> {
     out.write_all(b"[")?;
     let mut whole = Ok(());
     for (count, item) in items.enumerate() {
@@ -283,13 +323,28 @@ fn array(
     Ok(whole)
 }
 
-fn stats<'s>(session: &SessionManager) -> Result<Reply<'s>, Refusal> {
-    let totals = session.get_session_stats()?.to_json();
-    let file = session.get_session_file().map(|path| quote(&path.to_string_lossy()));
-    Ok(Reply::Small(format!(
-        "{{\"sessionFile\":{},\"sessionId\":{},{}",
-        file.as_deref().unwrap_or("null"),
-        quote(session.get_session_id()),
-        totals.strip_prefix('{').unwrap_or(&totals)
-    )))
+fn stats(server: &Server) -> Result<Reply, Refusal> {
+    let agent = &server.agent;
+    let mut data = agent.with_session(|session| {
+        let totals = session.get_session_stats()?.to_json();
+        let file = session.get_session_file().map(|path| quote(&path.to_string_lossy()));
+        Ok::<_, Refusal>(format!(
+            "{{\"sessionFile\":{},\"sessionId\":{},{}",
+            file.as_deref().unwrap_or("null"),
+            quote(session.get_session_id()),
+            totals.strip_prefix('{').unwrap_or(&totals)
+        ))
+    })?;
+    let window = agent.model_choice()?.model.and_then(|model| server.models.window(&model));
+    if let Some(window) = window.filter(|&window| window > 0)
+        && data.ends_with('}')
+    {
+        let tokens = agent.context_tokens()?.tokens;
+        let percent = (tokens as f64 / window as f64 * 1000.0).round() / 10.0;
+        data.pop();
+        data += &format!(
+            ",\"contextUsage\":{{\"tokens\":{tokens},\"contextWindow\":{window},\"percent\":{percent}}}}}"
+        );
+    }
+    Ok(Reply::Small(data))
 }

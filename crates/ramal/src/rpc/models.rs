@@ -1,0 +1,160 @@
+//! The models of the catalog as the client sees them. It is read when it is first needed: many
+//! clients only look at a tree.
+
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+use ramal_model::catalog::{FindError, Listed, local};
+use ramal_model::{
+    AnswerStream, Catalog, Cost, Endpoint, LanguageModel, Models as AllModels, Request as ModelRequest,
+};
+use ramal_session::json::quote;
+use tokio_util::sync::CancellationToken;
+
+use crate::{catalog, failure, work};
+
+/// All models there are.
+#[derive(Default)]
+pub(super) struct Models {
+    catalog: RwLock<Option<Catalog>>,
+    local: OnceLock<()>,
+    asked: OnceLock<AllModels>,
+}
+
+impl Models {
+    fn with<T>(&self, look: impl FnOnce(&Catalog) -> T) -> T {
+        if let Some(catalog) = &*self.catalog.read().unwrap_or_else(PoisonError::into_inner) {
+            return look(catalog);
+        }
+        let mut place = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        let catalog = place.get_or_insert_with(|| {
+            let (catalog, problems) = catalog::load();
+            for problem in &problems {
+                failure::warn(&problem.to_string());
+            }
+            catalog
+        });
+        look(catalog)
+    }
+
+    /// Looks for servers on this machine, once.
+    fn look_around(&self) {
+        self.local.get_or_init(|| {
+            self.with(|_| ());
+            // In a thread of its own: the caller may be at work in a runtime.
+            let look = || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+                Some(runtime.block_on(local::find(&local::USUAL, local::LIMIT)))
+            };
+            let found = std::thread::spawn(look).join().ok().flatten().unwrap_or_default();
+            if let Some(catalog) = &mut *self.catalog.write().unwrap_or_else(PoisonError::into_inner) {
+                found.into_iter().for_each(|found| catalog.add_local(found));
+            }
+        });
+    }
+
+    /// The endpoint of a model.
+    pub(super) fn find(&self, name: &str) -> Result<Endpoint, String> {
+        match self.with(|catalog| catalog.find(name)) {
+            Err(FindError::Unknown { .. }) => {
+                self.look_around();
+                self.with(|catalog| catalog.find(name)).map_err(work::why)
+            }
+            found => found.map_err(work::why),
+        }
+    }
+
+    /// The first of those that can be used, without looking for servers on this machine.
+    pub(super) fn first_usable(&self) -> Option<String> {
+        self.with(|catalog| catalog.usable().next().map(|listed| listed.name()))
+    }
+
+    /// The tokens that fit into a conversation with a model, as far as it is known.
+    pub(super) fn window(&self, name: &str) -> Option<u64> {
+        if name.starts_with("replay/") {
+            return self.find(name).ok().map(|endpoint| endpoint.context_window);
+        }
+        self.with(|catalog| {
+            let listed = catalog.models().find(|listed| listed.name() == name);
+            listed.map(|listed| listed.model.context_window)
+        })
+    }
+
+    /// The models that can be used now, as JSON texts with their names.
+    pub(super) fn usable(&self) -> Vec<(String, String)> {
+        self.look_around();
+        self.with(|catalog| catalog.usable().map(|listed| (listed.name(), of_listed(&listed))).collect())
+    }
+}
+
+impl LanguageModel for Models {
+    fn stream(&self, endpoint: &Endpoint, request: &ModelRequest, abort: CancellationToken) -> AnswerStream {
+        self.asked.get_or_init(AllModels::default).stream(endpoint, request, abort)
+    }
+}
+
+/// What there is to say of a model.
+struct Shown<'a> {
+    id: &'a str,
+    provider: &'a str,
+    api: &'a str,
+    base_url: &'a str,
+    thinks: bool,
+    sees: bool,
+    cost: Cost,
+    context_window: u64,
+    max_output: u64,
+}
+
+/// A model as a JSON object, with pi's names.
+pub(super) fn of_endpoint(endpoint: &Endpoint) -> String {
+    Shown {
+        id: &endpoint.model,
+        provider: &endpoint.provider,
+        api: endpoint.api.name(),
+        base_url: &endpoint.base_url,
+        thinks: endpoint.thinks,
+        sees: endpoint.sees,
+        cost: endpoint.cost,
+        context_window: endpoint.context_window,
+        max_output: endpoint.max_output,
+    }
+    .json()
+}
+
+fn of_listed(listed: &Listed<'_>) -> String {
+    let model = listed.model;
+    Shown {
+        id: &model.id,
+        provider: &listed.provider.name,
+        api: listed.api().name(),
+        base_url: &listed.provider.base_url,
+        thinks: model.thinks,
+        sees: model.sees,
+        cost: model.cost,
+        context_window: model.context_window,
+        max_output: model.max_output,
+    }
+    .json()
+}
+
+impl Shown<'_> {
+    fn json(&self) -> String {
+        let cost = self.cost;
+        format!(
+            "{{\"id\":{},\"name\":{},\"provider\":{},\"api\":{},\"baseUrl\":{},\"reasoning\":{},\"input\":{},\"cost\":{{\"input\":{},\"output\":{},\"cacheRead\":{},\"cacheWrite\":{}}},\"contextWindow\":{},\"maxTokens\":{}}}",
+            quote(self.id),
+            quote(self.id),
+            quote(self.provider),
+            quote(self.api),
+            quote(self.base_url),
+            self.thinks,
+            if self.sees { "[\"text\",\"image\"]" } else { "[\"text\"]" },
+            cost.input,
+            cost.output,
+            cost.cache_read,
+            cost.cache_write,
+            self.context_window,
+            self.max_output,
+        )
+    }
+}
