@@ -61,9 +61,11 @@ impl AgentSession {
         options: NavigateOptions,
     ) -> Result<Navigated, AgentError> {
         // What cannot be done does not end a turn either.
-        self.must_exist(target)?;
-        if options.summarize && self.model_choice()?.model.is_none() {
-            return Err(AgentError::NoModel);
+        if !self.is_at(target)? {
+            if options.summarize && self.model_choice()?.model.is_none() {
+                return Err(AgentError::NoModel);
+            }
+            self.must_exist(target)?;
         }
         let stage = self.shared.stage.take_over(Operation::Navigation).await?;
         let navigated = self.navigate_on(&stage, target, options).await;

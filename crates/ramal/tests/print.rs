@@ -241,6 +241,33 @@ fn without_a_model_nothing_is_said() {
 }
 
 #[test]
+fn the_model_of_a_session_that_cannot_be_used() {
+    let (world, model) = playing(&[text("one")]);
+    world.run(["fork", &world::sample("date-parser.jsonl")]).done();
+    let before = only_session(&world);
+    say(&world, "x", &[], &["-c"]).failed(1, &["anthropic/claude-opus-4-5", "hint:", "--model"]);
+    assert_eq!(only_session(&world), before);
+    say(&world, "x", &model, &["-c"]).done();
+    // The model is chosen once, and from then on it is that of the branch.
+    say(&world, "y", &[], &["-c"]).done();
+    let changes = only_session(&world).split_off(before.len());
+    let types: Vec<&str> = changes.iter().map(|entry| entry["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["model_change", "message", "message", "message", "message"]);
+}
+
+#[test]
+fn a_reader_that_leaves_ends_the_turn() {
+    let slow = json!({ "events": [{ "text": "one" }, { "text": "two", "after": 200 }] });
+    let (world, model) = playing(&[slow]);
+    let mut command = world.command();
+    command.args(["-p", "x", "--mode", "json"]).args(&model);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let run = Run::of(child.wait_with_output().unwrap());
+    assert_eq!((run.status, &*run.err), (0, ""));
+}
+
+#[test]
 fn an_error_of_the_model_is_one_of_the_program() {
     let error = json!({ "kind": "badRequest", "message": "too odd", "status": 400 });
     let (world, model) = playing(&[json!({ "events": [{ "text": "Half" }], "error": error })]);

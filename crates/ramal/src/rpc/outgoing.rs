@@ -51,11 +51,13 @@ impl Outgoing {
         };
         let (output, behind) = (Arc::clone(&outgoing.output), Arc::clone(&outgoing.behind));
         let write = move || {
-            let written = write_all(&waiting, &output, &behind);
+            let mut written = write_until_end(&waiting, &output, &behind);
             if written.is_err() {
                 gone();
                 // Nobody is left waiting: what comes now is let go of.
                 while !matches!(waiting.recv(), Ok(Item::End) | Err(_)) {}
+            } else {
+                written = output.lock().unwrap_or_else(PoisonError::into_inner).flush();
             }
             written
         };
@@ -113,7 +115,8 @@ impl Outgoing {
     }
 }
 
-fn write_all(
+/// Stops behind [`Item::End`], or at an error.
+fn write_until_end(
     waiting: &Receiver<Item>,
     output: &Mutex<Output<Stdout>>,
     behind: &AtomicUsize,
@@ -134,7 +137,7 @@ fn write_all(
                     let _ = is_done.recv();
                 }
             }
-            Item::End => break,
+            Item::End => return Ok(()),
         }
         next = match waiting.try_recv() {
             Ok(item) => Some(item),
@@ -144,7 +147,7 @@ fn write_all(
             }
         };
     }
-    lock().flush()
+    Ok(())
 }
 
 /// About how many bytes an event takes: only what can be large counts.
