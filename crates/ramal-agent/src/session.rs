@@ -1,10 +1,9 @@
 //! The handle of a session at work, and what belongs to it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use ramal_model::{Endpoint, LanguageModel, RetryPolicy, ThinkingLevel};
 use ramal_session::{At, EntryId, NameSource, SessionManager, SessionStats};
@@ -16,7 +15,7 @@ use crate::error::AgentError;
 use crate::events::AgentEvent;
 use crate::hooks::Hook;
 use crate::operation::{Operation, Stage};
-use crate::queue::{Prompt, Queue, QueueMode};
+use crate::queue::{Prompt, Queue};
 use crate::tools::{Access, Tool};
 
 /// Finds the endpoint of a model that is named `provider/id`, or says why it cannot be used.
@@ -203,12 +202,6 @@ impl AgentSession {
         self.shared.stage.idle().await;
         // The end of a turn may just be being told.
         drop(self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
-    /// How many of the messages that wait are said at once: those that steer, those that follow.
-    pub fn set_queue_modes(&self, steering: QueueMode, follow_up: QueueMode) {
-        let mut queue = self.queue();
-        (queue.steering_mode, queue.follow_up_mode) = (steering, follow_up);
     }
 
     /// Takes back what waits to be said: what steers, and what follows.

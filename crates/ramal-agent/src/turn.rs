@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use ramal_model::{Answer, Endpoint, Event, ModelError, Outcome, Request, StopReason, ToolSpec};
@@ -62,10 +63,7 @@ impl AgentSession {
 
     fn prompt_on(&self, stage: OnStage, prompt: Prompt) -> Result<EntryId, AgentError> {
         // A model that cannot be asked is told before anything is stored.
-        if let Err(error) = self.endpoint() {
-            self.end(stage);
-            return Err(error);
-        }
+        self.endpoint()?;
         self.begin(stage, vec![prompt])
     }
 
@@ -335,10 +333,7 @@ impl Work<'_> {
                 false => Some(self.append(message.clone(), has_begun)?),
                 true => None,
             };
-            if self.can_go_on_after(&error, before, attempt).await? {
-                if !matches!(error, ModelError::ContextTooLong { .. }) {
-                    attempt += 1;
-                }
+            if self.can_go_on_after(&error, before, &mut attempt).await? {
                 if stored.is_none() && has_begun {
                     let entry_id = String::new();
                     self.session.emit(AgentEvent::MessageEnd { message, entry_id });
@@ -367,34 +362,40 @@ impl Work<'_> {
         &mut self,
         error: &ModelError,
         before: Option<EntryId>,
-        attempt: u32,
+        attempt: &mut u32,
     ) -> Result<bool, AgentError> {
         if matches!(error, ModelError::ContextTooLong { .. }) && !self.has_overflowed {
             self.has_overflowed = true;
             self.back_to(before)?;
             return self.compact(CompactionReason::Overflow).await;
         }
-        let retry = self.session.retry();
-        let Some(wait) = retry.wait(attempt, error) else { return Ok(false) };
-        if self.abort.is_cancelled() {
-            return Ok(false);
+        let Some(wait) = self.session.retry().wait(*attempt, error) else { return Ok(false) };
+        let goes_on = self.wait_for_retry(wait, attempt, error).await;
+        if goes_on {
+            self.back_to(before)?;
         }
+        Ok(goes_on)
+    }
+
+    /// Tells that the model will be asked again, and waits; false if the user does not want to.
+    async fn wait_for_retry(&self, wait: Duration, attempt: &mut u32, error: &ModelError) -> bool {
+        let mut given_up = std::pin::pin!(self.given_up());
+        // From here on it is heard: what is told next may be the reason for it.
+        if given_up.as_mut().now_or_never().is_some() {
+            return false;
+        }
+        *attempt += 1;
         self.session.emit(AgentEvent::AutoRetryStart {
-            attempt: attempt + 1,
-            max_attempts: retry.max_retries,
+            attempt: *attempt,
+            max_attempts: self.session.config().retry.max_retries,
             delay_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
             error_message: error.to_string(),
         });
         tokio::select! {
             biased;
-            () = self.given_up() => {
-                self.end_retries(attempt + 1, Some(error.to_string()));
-                return Ok(false);
-            }
-            () = tokio::time::sleep(wait) => {}
+            () = given_up => false,
+            () = tokio::time::sleep(wait) => true,
         }
-        self.back_to(before)?;
-        Ok(true)
     }
 
     /// The user does not want to wait for another attempt.

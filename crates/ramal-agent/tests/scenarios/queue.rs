@@ -54,7 +54,8 @@ async fn what_steers_goes_before_what_follows_one_at_a_time() {
 #[tokio::test]
 async fn all_at_once_if_that_is_the_mode() {
     let mut world = World::new([]);
-    world.session.set_queue_modes(QueueMode::All, QueueMode::All);
+    world.session.set_steering_mode(QueueMode::All);
+    world.session.set_follow_up_mode(QueueMode::All);
     at_work(&mut world).await;
     world.model.script([text("two"), text("three")]);
     for (steers, said) in [(true, "s1"), (false, "f1"), (true, "s2"), (false, "f2")] {

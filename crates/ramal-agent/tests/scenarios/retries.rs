@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ramal_agent::{AgentEvent, Prompt};
-use ramal_model::RetryPolicy;
+use ramal_model::{ModelError, RetryPolicy};
 
 use crate::support::*;
 
@@ -95,6 +95,43 @@ async fn an_abort_during_the_wait_ends_the_turn_behind_what_came() {
         assert_eq!(retries(&mut world), [("failed", 1)]);
         world.takes_a_prompt().await;
     }
+}
+
+#[tokio::test]
+async fn an_abort_during_a_later_wait_is_told_once() {
+    let wait = Some(Duration::from_secs(3000));
+    let limited = ModelError::RateLimited { provider: "demo".into(), message: "slow".into(), wait };
+    let mut world = World::with([fail(lost()), fail(limited)], |config| {
+        config.retry.max_delay = Duration::from_secs(3600);
+    });
+    world.session.prompt(Prompt::text("go")).unwrap();
+    world.wait_for("auto_retry_start").await;
+    world.wait_for("auto_retry_start").await;
+    world.session.abort();
+    within(world.session.wait_for_idle()).await;
+    assert_eq!(retries(&mut world), [("failed", 2)]);
+    world.takes_a_prompt().await;
+}
+
+#[tokio::test]
+async fn the_wait_alone_can_be_ended() {
+    let mut world = World::with([fail(lost())], |config| {
+        config.retry.base_delay = Duration::from_secs(3600);
+        config.retry.max_delay = Duration::from_secs(3600);
+    });
+    world.session.prompt(Prompt::text("go")).unwrap();
+    world.wait_for("auto_retry_start").await;
+    world.session.abort_retry();
+    within(world.session.wait_for_idle()).await;
+    assert_eq!(retries(&mut world), [("failed", 1)]);
+    assert_eq!(world.path(), ["user: go", "assistant: "]);
+    // An end that came before the wait ends nothing.
+    world.session.set_auto_retry(false);
+    world.model.script([fail(lost())]);
+    world.say("again").await;
+    assert_eq!(world.model.count(), 2);
+    world.session.set_auto_retry(true);
+    world.takes_a_prompt().await;
 }
 
 #[tokio::test]
