@@ -247,10 +247,7 @@ impl World {
     ) -> World {
         let hooks: Vec<Arc<dyn Hook>> =
             hooks.into_iter().map(|hook| Arc::new(hook) as Arc<dyn Hook>).collect();
-        World::with(answers, |config| {
-            config.hooks = hooks;
-            config.hook_limit = Duration::from_millis(100);
-        })
+        World::with(answers, |config| config.hooks = hooks)
     }
 
     pub(crate) fn of(
