@@ -175,6 +175,11 @@ impl AgentSession {
         self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
     }
 
+    /// Whether anybody hears what happens.
+    pub(crate) fn is_heard(&self) -> bool {
+        !self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     pub(crate) fn emit(&self, event: AgentEvent) {
         self.emit_after(|| {}, event);
     }

@@ -413,6 +413,11 @@ impl Work<'_> {
         let mut stream = self.session.config().model.stream(endpoint, &request, self.abort.clone());
         let mut has_begun = false;
         while let Some(event) = stream.next().await {
+            if !self.session.is_heard() {
+                // The whole answer so far is written out for each event: not if nobody reads it.
+                has_begun = true;
+                continue;
+            }
             let message = stream.answer().to_message_now(endpoint);
             if !has_begun {
                 has_begun = true;
