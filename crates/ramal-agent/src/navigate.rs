@@ -100,11 +100,13 @@ impl AgentSession {
         let (preparation, path) = {
             let manager = self.manager();
             let path = summary::abandoned_path(&manager, old_leaf.as_deref(), target)?;
+            // A branch may be large: it is read as a whole only for somebody who wants it.
+            let told = if self.config().hooks.is_empty() { Vec::new() } else { path.entries_json(&manager)? };
             let preparation = TreePreparation {
                 target_id: target.to_owned(),
                 old_leaf_id: old_leaf.as_deref().map(str::to_owned),
                 common_ancestor_id: path.common_ancestor.as_deref().map(str::to_owned),
-                entries_to_summarize: path.entries_json(&manager)?,
+                entries_to_summarize: told,
                 user_wants_summary: options.summarize,
                 custom_instructions: options.custom_instructions.clone(),
                 replace_instructions: options.replace_instructions,

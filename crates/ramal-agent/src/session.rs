@@ -84,7 +84,20 @@ pub(crate) struct Shared {
 /// section 7.2).
 struct Seen {
     messages: Vec<String>,
+    session: String,
     leaf: Option<EntryId>,
+}
+
+impl Seen {
+    /// Whether it counts for the conversation up to an entry: that the copy it belongs to is still there,
+    /// and the entry behind where it ends.
+    fn counts(&self, manager: &SessionManager, entry: Option<&str>) -> bool {
+        let Some(leaf) = self.leaf.as_deref() else { return self.session == manager.get_session_id() };
+        let leaf = manager.get_entry(leaf);
+        let entry = entry.and_then(|entry| manager.get_entry(entry));
+        let mut path = std::iter::successors(entry, |entry| entry.parent());
+        self.session == manager.get_session_id() && leaf.is_some() && path.any(|above| Some(above) == leaf)
+    }
 }
 
 /// Hears an event; false says that it will hear no more.
@@ -353,7 +366,9 @@ impl AgentSession {
             messages.map_err(AgentError::from)
         };
         let mut messages = at(entry)?;
-        if let Some(seen) = &*self.seen() {
+        if let Some(seen) = &*self.seen()
+            && seen.counts(&manager, entry)
+        {
             let known = at(seen.leaf.as_deref())?.len().min(messages.len());
             messages.splice(..known, seen.messages.iter().cloned());
         }
@@ -368,8 +383,11 @@ impl AgentSession {
 
     /// The model goes on seeing `messages` in place of what is there now.
     pub(crate) fn keep_seen(&self, messages: Vec<String>) -> Result<(), AgentError> {
-        let leaf = self.leaf_id()?;
-        *self.seen() = Some(Seen { messages, leaf });
+        let (leaf, session) = {
+            let manager = self.manager();
+            (manager.get_leaf_id()?, manager.get_session_id().to_owned())
+        };
+        *self.seen() = Some(Seen { messages, session, leaf });
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ramal_agent::hooks::{BeforeCompact, SuppliedCompaction};
+use ramal_agent::hooks::{BeforeCompact, Compacting, SuppliedCompaction};
 use ramal_agent::{AgentConfig, AgentError, AgentEvent, Compacted, NavigateOptions, Prompt};
 use ramal_session::Kind;
 
@@ -261,6 +261,7 @@ async fn supplied_by_a_hook() {
             });
             Ok(BeforeCompact { cancel: false, compaction })
         }),
+        compacting: on(|_| async { panic!("there is nothing to be made") }),
         ..TestHook::default()
     };
     let world = World::hooked([], [hook]);
@@ -272,6 +273,41 @@ async fn supplied_by_a_hook() {
     assert_eq!(entry["details"]["by"], "hook");
     world.takes_a_prompt().await;
     assert!(world.model.last()[0].contains("mine"));
+}
+
+#[tokio::test]
+async fn hooks_change_the_prompt_and_are_told_of_the_entry() {
+    let told = Seen::default();
+    let seen = told.clone();
+    let say = |text: &'static str| {
+        on(move |messages: Vec<String>| async move {
+            assert_eq!(messages.len(), 4);
+            Ok(Some(Compacting {
+                context: vec![format!("A line from {text}.")],
+                prompt: Some(format!("Prompt of {text}.")),
+                preserve_data: Some(format!(r#"{{"by":"{text}"}}"#)),
+            }))
+        })
+    };
+    let one = TestHook { compacting: say("one"), ..TestHook::default() };
+    let other = TestHook {
+        compacting: say("other"),
+        compact: on(move |compacted| {
+            seen.push(compacted);
+            async { Ok(()) }
+        }),
+        ..TestHook::default()
+    };
+    let world = World::hooked([], [one, other, TestHook::default()]);
+    three_turns(&world).await;
+    world.model.script([text("so far")]);
+    let compacted = compact(&world).await.unwrap().unwrap();
+    let asked = &world.model.last()[0];
+    assert!(asked.contains("Prompt of other.") && asked.contains("A line from other."), "{asked}");
+    assert!(!asked.contains("of one.") && !asked.contains("from one."), "{asked}");
+    let entry: serde_json::Value = serde_json::from_str(&compacted.entry).unwrap();
+    assert_eq!(entry["preserveData"]["by"], "other");
+    assert_eq!(told.all(), [(compacted.entry, false)]);
 }
 
 #[tokio::test]

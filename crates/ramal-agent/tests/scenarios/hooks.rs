@@ -105,7 +105,10 @@ async fn a_hook_that_never_comes_back_is_given_up() {
         context: on(|_| std::future::pending()),
         ..TestHook::default()
     };
-    let mut world = World::hooked(list_then_done(), [hook]);
+    let mut world = World::with(list_then_done(), |config| {
+        config.hooks = vec![std::sync::Arc::new(hook)];
+        config.hook_limit = Duration::from_millis(100);
+    });
     let first = world.say("go").await;
     assert_eq!(world.path().len(), 4);
     within(world.session.navigate_tree(&first, NavigateOptions::default())).await.unwrap();

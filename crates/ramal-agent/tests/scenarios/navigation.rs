@@ -452,6 +452,41 @@ async fn an_injected_message_is_said_again_as_well() {
 }
 
 #[tokio::test]
+async fn a_move_without_a_summary_is_told_without_one() {
+    let seen: Seen<TreeMoved> = Seen::default();
+    let moves = seen.clone();
+    let hook = TestHook {
+        tree: on(move |moved| {
+            moves.push(moved);
+            async { Ok(()) }
+        }),
+        ..TestHook::default()
+    };
+    let world = World::hooked([], [hook]);
+    let target = two_turns(&world).await;
+    let old = world.leaf();
+    let options = NavigateOptions { label: Some("here".into()), ..NavigateOptions::default() };
+    go(&world, &target, options).await.unwrap();
+    // The label entry is where one is now.
+    let leaf = world.leaf().unwrap();
+    assert_eq!(world.entry(&leaf)["targetId"], *target);
+    assert_eq!(world.entry(&leaf)["parentId"], *target);
+    go(&world, &world.id_of("question one"), NavigateOptions::default()).await.unwrap();
+    let plain = |new: Option<&str>, old: Option<String>| TreeMoved {
+        new_leaf_id: new.map(str::to_owned),
+        old_leaf_id: old,
+        summary_entry: None,
+        from_extension: None,
+    };
+    assert_eq!(seen.all(), [plain(Some(&leaf), old), plain(None, Some(leaf.clone()))]);
+    // From before everything nothing is abandoned, so nothing is summarised.
+    let count = world.model.count();
+    go(&world, &target, with_summary()).await.unwrap();
+    assert_eq!(world.model.count(), count);
+    assert_eq!(world.leaf(), Some(target));
+}
+
+#[tokio::test]
 async fn a_leaf_entry_stands_for_where_it_leads() {
     let world = World::new([]);
     let target = two_turns(&world).await;

@@ -139,6 +139,27 @@ async fn a_hook_keeps_what_the_model_sees() {
 }
 
 #[tokio::test]
+async fn what_the_model_saw_does_not_follow_to_another_place() {
+    let hook = TestHook {
+        before_branch: on(|_| async {
+            Ok(BeforeReplace { skip_conversation_restore: true, ..BeforeReplace::default() })
+        }),
+        ..TestHook::default()
+    };
+    let world = World::hooked([], [hook]);
+    two_turns(&world).await;
+    within(world.session.branch(&world.id_of("question two"))).await.unwrap();
+    // Before where it ended, moved there by a client.
+    let question = world.id_of("question one");
+    world.session.with_session(|manager| manager.branch(&question)).unwrap();
+    world.say("go on").await;
+    assert_eq!(world.model.last(), ["user: question one", "user: go on"]);
+    world.session.with_session(|manager| manager.reset_leaf());
+    world.say("from the start").await;
+    assert_eq!(world.model.last(), ["user: from the start"]);
+}
+
+#[tokio::test]
 async fn only_a_user_message_can_be_branched_from() {
     let hook =
         TestHook { before_branch: on(|_| async { panic!("an error is not told") }), ..TestHook::default() };

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ramal_agent::compact::CompactionSettings;
 use ramal_agent::hooks::{
-    Answering, BeforeCompact, BeforeReplace, BeforeTree, CompactPreparation, Hook, SwitchReason,
+    Answering, BeforeCompact, BeforeReplace, BeforeTree, CompactPreparation, Compacting, Hook, SwitchReason,
     ToolCallAnswer, TreeMoved, TreePreparation,
 };
 use ramal_agent::tools::{self, Access};
@@ -247,10 +247,7 @@ impl World {
     ) -> World {
         let hooks: Vec<Arc<dyn Hook>> =
             hooks.into_iter().map(|hook| Arc::new(hook) as Arc<dyn Hook>).collect();
-        World::with(answers, |config| {
-            config.hooks = hooks;
-            config.hook_limit = Duration::from_millis(100);
-        })
+        World::with(answers, |config| config.hooks = hooks)
     }
 
     pub(crate) fn of(
@@ -378,6 +375,8 @@ pub(crate) struct TestHook {
     pub(crate) branch: Option<Handler<Option<String>, ()>>,
     pub(crate) before_switch: Option<Handler<Option<String>, BeforeReplace>>,
     pub(crate) before_compact: Option<Handler<CompactPreparation, BeforeCompact>>,
+    pub(crate) compacting: Option<Handler<Vec<String>, Option<Compacting>>>,
+    pub(crate) compact: Option<Handler<(String, bool), ()>>,
     pub(crate) context: Option<Handler<Vec<String>, Option<Vec<String>>>>,
     pub(crate) tool_call: Option<Handler<(String, String), ToolCallAnswer>>,
     pub(crate) tool_result: Option<Handler<String, Option<String>>>,
@@ -440,6 +439,14 @@ impl Hook for TestHook {
         _: CancellationToken,
     ) -> Answering<'a, BeforeCompact> {
         asked(&self.before_compact, || preparation.clone())
+    }
+
+    fn session_compacting<'a>(&'a self, messages: &'a [String]) -> Answering<'a, Option<Compacting>> {
+        asked(&self.compacting, || messages.to_vec())
+    }
+
+    fn session_compact<'a>(&'a self, entry: &'a str, from_extension: bool) -> Answering<'a, ()> {
+        asked(&self.compact, || (entry.into(), from_extension))
     }
 
     fn context<'a>(&'a self, messages: &'a [String]) -> Answering<'a, Option<Vec<String>>> {
