@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use ramal_session::{Kind, Role, SessionManager};
+use ramal_session::{Kind, OpenError, Role, SessionManager};
 
 use crate::AgentSession;
 use crate::error::AgentError;
@@ -26,20 +26,31 @@ impl AgentSession {
     /// # Errors
     /// If the entry is no user message, or the new session could not be made.
     pub async fn branch(&self, id: &str) -> Result<Branched, AgentError> {
+        // What cannot be done does not end a turn either.
+        self.user_message(id)?;
         let stage = self.shared.stage.take_over(Operation::Replacement).await?;
-        let selected_text = {
-            let manager = self.manager();
-            let entry = manager.get_entry(id).ok_or_else(|| ramal_session::NoSuchEntry { id: id.into() })?;
-            if entry.kind() != Kind::Message || entry.role() != Role::User {
-                return Err(AgentError::NotAUserMessage { id: id.into() });
-            }
-            entry.read()?.text()
-        };
-        if self.branch_is_cancelled(&stage, id).await {
-            return Ok(Branched { selected_text, cancelled: true });
+        let branched = self.branch_on(&stage, id).await;
+        self.end(stage);
+        branched
+    }
+
+    /// The text of a user message.
+    fn user_message(&self, id: &str) -> Result<String, AgentError> {
+        let manager = self.manager();
+        let entry = manager.get_entry(id).ok_or_else(|| ramal_session::NoSuchEntry { id: id.into() })?;
+        if entry.kind() != Kind::Message || entry.role() != Role::User {
+            return Err(AgentError::NotAUserMessage { id: id.into() });
         }
+        Ok(entry.read()?.text())
+    }
+
+    async fn branch_on(&self, stage: &OnStage, id: &str) -> Result<Branched, AgentError> {
+        let selected_text = self.user_message(id)?;
+        let Some(restores) = self.ask_before_branch(stage, id).await else {
+            return Ok(Branched { selected_text, cancelled: true });
+        };
         let previous = self.session_file();
-        self.leave(|manager| Ok(manager.fork_before(id).map(drop)?))?;
+        self.leave_for_copy(restores, |manager| Ok(manager.fork_before(id).map(drop)?))?;
         self.announce_branch(previous.as_deref()).await;
         Ok(Branched { selected_text, cancelled: false })
     }
@@ -51,25 +62,50 @@ impl AgentSession {
     /// If there is nothing to copy, or the copy could not be made.
     pub async fn clone_session(&self) -> Result<bool, AgentError> {
         let stage = self.shared.stage.take_over(Operation::Replacement).await?;
-        let leaf = self.leaf_id()?.unwrap_or_else(|| "".into());
-        if self.branch_is_cancelled(&stage, &leaf).await {
-            return Ok(true);
-        }
+        let cloned = self.clone_on(&stage).await;
+        self.end(stage);
+        cloned
+    }
+
+    async fn clone_on(&self, stage: &OnStage) -> Result<bool, AgentError> {
+        // Nothing is told of what cannot be done.
+        let leaf = self.leaf_id()?.ok_or(ramal_session::CopyError::Empty)?;
+        let Some(restores) = self.ask_before_branch(stage, &leaf).await else { return Ok(true) };
         let previous = self.session_file();
-        self.leave(|manager| Ok(manager.clone_session().map(drop)?))?;
+        self.leave_for_copy(restores, |manager| Ok(manager.clone_session().map(drop)?))?;
         self.announce_branch(previous.as_deref()).await;
         Ok(false)
     }
 
-    async fn branch_is_cancelled(&self, stage: &OnStage, entry_id: &str) -> bool {
+    /// What the hooks say before a branch: none if one of them, or the user, ended it, otherwise
+    /// whether the model sees the new session's conversation.
+    async fn ask_before_branch(&self, stage: &OnStage, entry_id: &str) -> Option<bool> {
+        let mut restores = true;
         for hook in self.hooks() {
             let answering = hook.session_before_branch(entry_id);
             let answer = self.ask_until(&stage.abort, &*hook, "session_before_branch", answering).await;
-            if stage.abort.is_cancelled() || answer.is_some_and(|answer| answer.cancel) {
-                return true;
+            let answer = answer.unwrap_or_default();
+            if stage.abort.is_cancelled() || answer.cancel {
+                return None;
             }
+            restores &= !answer.skip_conversation_restore;
         }
-        false
+        Some(restores)
+    }
+
+    /// Goes over to a copy. If it is not restored, the model goes on seeing what it saw, and behind
+    /// that what is said in the copy.
+    fn leave_for_copy(
+        &self,
+        restores: bool,
+        go: impl FnOnce(&mut SessionManager) -> Result<(), AgentError>,
+    ) -> Result<(), AgentError> {
+        let seen = if restores { None } else { Some(self.seen_by_model()?) };
+        self.leave(go)?;
+        if let Some(messages) = seen {
+            self.keep_seen(messages)?;
+        }
+        Ok(())
     }
 
     async fn announce_branch(&self, previous: Option<&Path>) {
@@ -86,36 +122,46 @@ impl AgentSession {
     /// If it could not be made.
     pub async fn new_session(&self, parent_session: Option<&str>) -> Result<bool, AgentError> {
         let stage = self.shared.stage.take_over(Operation::Replacement).await?;
-        self.switch_on(&stage, SwitchReason::New, None, |manager| Ok(manager.start_new(parent_session)?))
-            .await
+        let start = |manager: &mut SessionManager| Ok(manager.start_new(parent_session)?);
+        let switched = self.switch_on(&stage, SwitchReason::New, None, start).await;
+        self.end(stage);
+        switched
     }
 
     /// Goes over to the session in the file at `path`. Answers whether a hook ended it.
     ///
     /// # Errors
-    /// If it could not be opened; one is where one was.
+    /// If there is no such file or it could not be opened; one is where one was, and a turn goes on.
     pub async fn switch_session(&self, path: &Path) -> Result<bool, AgentError> {
         let open = || Ok(SessionManager::open_in(path, None, &self.config().cwd)?);
         self.switch_session_with(path, open).await
     }
 
-    /// As [`AgentSession::switch_session`]; `open` opens the session, once nothing runs any more.
+    /// As [`AgentSession::switch_session`]; `open` opens the session.
     ///
     /// # Errors
-    /// Those of `open`.
+    /// Those of `open`; and if there is no such file.
     pub async fn switch_session_with(
         &self,
         path: &Path,
-        open: impl FnOnce() -> Result<SessionManager, AgentError>,
+        open: impl Fn() -> Result<SessionManager, AgentError>,
     ) -> Result<bool, AgentError> {
+        // Opening a path where nothing is would begin a session there.
+        std::fs::metadata(path).map_err(|source| OpenError::Io { path: path.into(), source })?;
+        let mut other = open()?;
         let stage = self.shared.stage.take_over(Operation::Replacement).await?;
-        let other = open()?;
+        if self.session_file().as_deref() == other.get_session_file() {
+            // A turn may have added to it.
+            other = open()?;
+        }
         let target = path.to_string_lossy().into_owned();
-        self.switch_on(&stage, SwitchReason::Resume, Some(&target), |manager| {
+        let switch = |manager: &mut SessionManager| {
             *manager = other;
             Ok(())
-        })
-        .await
+        };
+        let switched = self.switch_on(&stage, SwitchReason::Resume, Some(&target), switch).await;
+        self.end(stage);
+        switched
     }
 
     async fn switch_on(
@@ -154,9 +200,8 @@ impl AgentSession {
         go(&mut manager)?;
         drop(manager);
         self.forget_count();
-        let mut queue = self.queue();
-        queue.steering.clear();
-        queue.follow_up.clear();
+        self.forget_seen();
+        self.clear_queue();
         Ok(())
     }
 

@@ -53,14 +53,17 @@ impl<E: Into<AgentError>> From<E> for NoCompaction {
 }
 
 impl AgentSession {
-    /// Makes the conversation shorter. None says that a hook or the user ended it.
+    /// Makes the conversation shorter. None says that a hook or the user ended it. A turn that runs is
+    /// ended first.
     ///
     /// # Errors
     /// If something else runs, there is nothing to compact, or the summary could not be made; the
     /// conversation is as it was.
     pub async fn compact(&self, instructions: Option<&str>) -> Result<Option<Compacted>, AgentError> {
         let stage = self.shared.stage.take_over(Operation::Compaction).await?;
-        match self.tell_compaction(&stage.abort, CompactionReason::Manual, instructions).await {
+        let result = self.tell_compaction(&stage.abort, CompactionReason::Manual, instructions).await;
+        self.end(stage);
+        match result {
             Ok(compacted) => Ok(Some(compacted)),
             Err(NoCompaction::Cancelled) => Ok(None),
             Err(NoCompaction::Error(error)) => Err(error),
@@ -170,6 +173,7 @@ impl AgentSession {
             entry.map(|entry| entry.json().to_owned()).unwrap_or_default()
         };
         self.forget_count();
+        self.forget_seen();
         for hook in self.hooks() {
             self.ask(&*hook, "session_compact", hook.session_compact(&entry, from_extension)).await;
         }

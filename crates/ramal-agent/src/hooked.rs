@@ -1,7 +1,9 @@
 //! Hooks asked one after the other, within their limit, their failures told.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use crate::AgentSession;
@@ -17,13 +19,19 @@ impl AgentSession {
         answering: Answering<'_, T>,
     ) -> Option<T> {
         let limit = self.config().hook_limit;
+        let answering = self.shared.stage.hooked(AssertUnwindSafe(answering).catch_unwind());
         let error = match tokio::time::timeout(limit, answering).await {
-            Ok(Ok(answer)) => return Some(answer),
-            Ok(Err(error)) => error,
+            Ok(Ok(Ok(answer))) => return Some(answer),
+            Ok(Ok(Err(error))) => error,
+            Ok(Err(_)) => "it broke off by a fault of its own".to_owned(),
             Err(_) => format!("it did not answer within {} s", limit.as_secs_f64()),
         };
-        self.emit(AgentEvent::HookError { hook: hook.name().to_owned(), event, error });
+        self.hook_failed(hook, event, &error);
         None
+    }
+
+    pub(crate) fn hook_failed(&self, hook: &dyn Hook, event: &'static str, error: &str) {
+        self.emit(AgentEvent::HookError { hook: hook.name().to_owned(), event, error: error.to_owned() });
     }
 
     /// As [`AgentSession::ask`], given up at once when `abort` is cancelled.

@@ -60,8 +60,27 @@ impl AgentSession {
         target: &str,
         options: NavigateOptions,
     ) -> Result<Navigated, AgentError> {
+        // What cannot be done does not end a turn either.
+        if !self.is_at(target)? {
+            if options.summarize && self.model_choice()?.model.is_none() {
+                return Err(AgentError::NoModel);
+            }
+            self.must_exist(target)?;
+        }
         let stage = self.shared.stage.take_over(Operation::Navigation).await?;
-        self.navigate_on(&stage, target, options).await
+        let navigated = self.navigate_on(&stage, target, options).await;
+        self.end(stage);
+        navigated
+    }
+
+    /// Whether there is an entry that one can go to.
+    fn must_exist(&self, target: &str) -> Result<(), AgentError> {
+        let manager = self.manager();
+        let entry = manager.get_entry(target);
+        match entry.filter(|entry| entry.irregular() != Some(ramal_session::Irregular::NoId)) {
+            Some(_) => Ok(()),
+            None => Err(ramal_session::NoSuchEntry { id: target.into() }.into()),
+        }
     }
 
     async fn navigate_on(
@@ -77,14 +96,9 @@ impl AgentSession {
         if options.summarize && self.model_choice()?.model.is_none() {
             return Err(AgentError::NoModel);
         }
+        self.must_exist(target)?;
         let (preparation, path) = {
             let manager = self.manager();
-            if manager
-                .get_entry(target)
-                .is_none_or(|entry| entry.irregular() == Some(ramal_session::Irregular::NoId))
-            {
-                return Err(ramal_session::NoSuchEntry { id: target.into() }.into());
-            }
             let path = summary::abandoned_path(&manager, old_leaf.as_deref(), target)?;
             let preparation = TreePreparation {
                 target_id: target.to_owned(),
@@ -128,6 +142,7 @@ impl AgentSession {
         let label = said.label.or(options.label).filter(|label| !label.trim().is_empty());
         let moved = self.go(target, made.as_ref(), label.as_deref())?;
         self.forget_count();
+        self.forget_seen();
         self.announce(&moved, old_leaf.as_deref(), made.as_ref()).await?;
         Ok(moved)
     }
@@ -135,7 +150,9 @@ impl AgentSession {
     /// Whether the leaf is at an entry already.
     fn is_at(&self, target: &str) -> Result<bool, AgentError> {
         let manager = self.manager();
-        Ok(manager.get_leaf_entry().is_some() && manager.get_entry(target) == manager.get_leaf_entry())
+        // A `leaf` entry stands for where it leads.
+        let target = summary::landing(&manager, target)?;
+        Ok(target.is_some() && target == manager.get_leaf_entry())
     }
 
     /// What the hooks say before a navigation; none if one of them, or the user, ended it.

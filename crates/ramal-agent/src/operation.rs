@@ -1,6 +1,7 @@
 //! One operation at a time: who runs, who has to wait, and how it is aborted (contract, section 12).
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -38,26 +39,16 @@ struct Running {
     ended: watch::Receiver<bool>,
 }
 
-/// Who is on stage, and who waits for a turn to leave it.
+/// What runs, and what takes its place as soon as it has ended.
 #[derive(Debug, Default)]
 struct Place {
     running: Option<Running>,
-    /// Its token exists while it waits already: an abort that comes then is meant for it as well.
     next: Option<(Operation, CancellationToken)>,
 }
 
 /// The place where an operation runs. There is one for a session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stage(Arc<Mutex<Place>>);
-
-/// An operation that waits. Its claim ends when this is dropped.
-struct Next<'a>(&'a Stage);
-
-impl Drop for Next<'_> {
-    fn drop(&mut self) {
-        self.0.lock().next = None;
-    }
-}
 
 /// An operation that runs; it ends when this is dropped.
 #[derive(Debug)]
@@ -66,6 +57,21 @@ pub(crate) struct OnStage {
     /// Cancelled when the user aborts.
     pub(crate) abort: CancellationToken,
     ended: watch::Sender<bool>,
+    has_left: bool,
+}
+
+/// An operation that waits for a turn to end; it gives up when this is dropped.
+struct Next<'a>(&'a Stage);
+
+impl Drop for Next<'_> {
+    fn drop(&mut self) {
+        self.0.lock().next = None;
+    }
+}
+
+tokio::task_local! {
+    /// The sessions whose hooks this task is running in.
+    static HOOKED: Vec<usize>;
 }
 
 impl Place {
@@ -84,49 +90,71 @@ impl Stage {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins an operation, if nothing runs.
-    pub(crate) fn enter(&self, operation: Operation) -> Result<OnStage, AgentError> {
-        let mut place = self.lock();
-        place.must_be_free()?;
-        Ok(self.put(&mut place, operation, CancellationToken::new()))
+    fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
     }
 
-    fn put(&self, place: &mut Place, operation: Operation, abort: CancellationToken) -> OnStage {
+    /// Runs a hook of this session. What it starts within its own task is refused if it would have to
+    /// wait for what the hook is a part of.
+    pub(crate) async fn hooked<T>(&self, hook: impl Future<Output = T>) -> T {
+        let mut sessions = HOOKED.try_with(Clone::clone).unwrap_or_default();
+        sessions.push(self.address());
+        HOOKED.scope(sessions, hook).await
+    }
+
+    /// Begins an operation, if nothing runs.
+    pub(crate) fn enter(&self, operation: Operation) -> Result<OnStage, AgentError> {
+        self.enter_with(&mut self.lock(), operation, CancellationToken::new())
+    }
+
+    fn enter_with(
+        &self,
+        place: &mut Place,
+        operation: Operation,
+        abort: CancellationToken,
+    ) -> Result<OnStage, AgentError> {
+        let running = place.running.as_ref().map(|running| running.operation);
+        if let Some(other) = running.or(place.next.as_ref().map(|next| next.0)) {
+            return Err(AgentError::Busy { with: other.name() });
+        }
         let (ended, receiver) = watch::channel(false);
         place.running = Some(Running { operation, abort: abort.clone(), ended: receiver });
-        OnStage { stage: self.clone(), abort, ended }
+        Ok(OnStage { stage: self.clone(), abort, ended, has_left: false })
     }
 
     /// Begins an operation that goes before a turn: one that runs is aborted, and waited for until
-    /// what it had is stored. Anything else that runs is in the way.
+    /// what it had is stored. Anything else that runs, or waits already, is in the way; so is a turn
+    /// whose hook asks for this, since it would wait for itself.
     pub(crate) async fn take_over(&self, operation: Operation) -> Result<OnStage, AgentError> {
-        let token = CancellationToken::new();
-        let (turn, mut ended) = {
+        let abort = CancellationToken::new();
+        let mut ended = {
             let mut place = self.lock();
-            match (&place.running, &place.next) {
-                (Some(Running { operation: Operation::Turn, abort, ended }), None) => {
-                    let turn = (abort.clone(), ended.clone());
-                    place.next = Some((operation, token.clone()));
-                    turn
-                }
-                _ => {
-                    place.must_be_free()?;
-                    return Ok(self.put(&mut place, operation, token));
-                }
+            let turn = match (&place.running, &place.next) {
+                (Some(running), None) if running.operation == Operation::Turn => running.clone(),
+                _ => return self.enter_with(&mut place, operation, abort),
+            };
+            if HOOKED.try_with(|sessions| sessions.contains(&self.address())).unwrap_or(false) {
+                return Err(AgentError::Busy { with: turn.operation.name() });
             }
+            place.next = Some((operation, abort.clone()));
+            turn.abort.cancel();
+            turn.ended
         };
-        let claim = Next(self);
-        turn.cancel();
+        let next = Next(self);
         // An error says that the sender is gone, which is an end as well.
         let _ = ended.wait_for(|ended| *ended).await;
-        let on_stage = self.put(&mut self.lock(), operation, token);
-        drop(claim);
-        Ok(on_stage)
+        let mut place = self.lock();
+        place.next = None;
+        let entered = self.enter_with(&mut place, operation, abort);
+        drop(place);
+        std::mem::forget(next);
+        entered
     }
 
-    /// What runs now.
+    /// What runs now, or is about to.
     pub(crate) fn running(&self) -> Option<Operation> {
-        self.lock().running.as_ref().map(|running| running.operation)
+        let place = self.lock();
+        place.running.as_ref().map(|running| running.operation).or(place.next.as_ref().map(|next| next.0))
     }
 
     /// Refuses what must not be done while anything runs.
@@ -137,38 +165,43 @@ impl Stage {
     /// Aborts what runs, and what waits to run.
     pub(crate) fn abort(&self) {
         let place = self.lock();
-        if let Some(running) = &place.running {
-            running.abort.cancel();
-        }
-        if let Some((_, abort)) = &place.next {
+        let next = place.next.iter().map(|(_, abort)| abort);
+        for abort in place.running.iter().map(|running| &running.abort).chain(next) {
             abort.cancel();
         }
     }
 
-    /// Waits until nothing runs.
+    /// Waits until nothing runs, or is about to.
     pub(crate) async fn idle(&self) {
         loop {
             let running = {
                 let place = self.lock();
-                match (&place.running, &place.next) {
-                    (Some(running), _) => Some(running.clone()),
-                    (None, None) => return,
-                    // It is about to begin.
-                    (None, Some(_)) => None,
+                if place.running.is_none() && place.next.is_none() {
+                    return;
                 }
+                place.running.clone()
             };
-            let Some(mut running) = running else {
-                tokio::task::yield_now().await;
-                continue;
-            };
-            let _ = running.ended.wait_for(|ended| *ended).await;
+            match running {
+                Some(mut running) => drop(running.ended.wait_for(|ended| *ended).await),
+                // What comes next is a moment away.
+                None => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
+        }
+    }
+}
+
+impl OnStage {
+    /// Makes room for the next operation. Who waits for the end is told when this is dropped.
+    pub(crate) fn leave(&mut self) {
+        if !std::mem::replace(&mut self.has_left, true) {
+            self.stage.lock().running = None;
         }
     }
 }
 
 impl Drop for OnStage {
     fn drop(&mut self) {
-        self.stage.lock().running = None;
+        self.leave();
         // Nobody may be listening.
         let _ = self.ended.send(true);
     }

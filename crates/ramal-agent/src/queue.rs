@@ -22,8 +22,9 @@ impl Prompt {
     /// The message of the log.
     pub(crate) fn to_message(&self, now: i64) -> String {
         let text = format!("{{\"type\":\"text\",\"text\":{}}}", quote(&self.text));
-        let blocks: Vec<&str> =
-            std::iter::once(&*text).chain(self.images.iter().map(|image| &**image)).collect();
+        // Images may come without a word; providers take no empty text.
+        let text = (!self.text.is_empty() || self.images.is_empty()).then_some(&*text);
+        let blocks: Vec<&str> = text.into_iter().chain(self.images.iter().map(|image| &**image)).collect();
         format!("{{\"role\":\"user\",\"content\":[{}],\"timestamp\":{now}}}", blocks.join(","))
     }
 }
@@ -53,9 +54,18 @@ impl Queue {
         take(&mut self.steering, self.steering_mode)
     }
 
-    /// What is to be said when the model has nothing more to do.
-    pub(crate) fn next_follow_up(&mut self) -> Vec<Prompt> {
+    fn next_follow_up(&mut self) -> Vec<Prompt> {
         take(&mut self.follow_up, self.follow_up_mode)
+    }
+
+    /// What is to be said when the model has nothing more to do: what steers goes first.
+    pub(crate) fn next(&mut self) -> Vec<Prompt> {
+        let said = self.next_steering();
+        if said.is_empty() { self.next_follow_up() } else { said }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.steering.is_empty() && self.follow_up.is_empty()
     }
 
     /// The texts that wait, for whoever shows them.

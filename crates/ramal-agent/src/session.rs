@@ -16,7 +16,7 @@ use crate::error::AgentError;
 use crate::events::AgentEvent;
 use crate::hooks::Hook;
 use crate::operation::{Operation, Stage};
-use crate::queue::Queue;
+use crate::queue::{Prompt, Queue, QueueMode};
 use crate::tools::{Access, Tool};
 
 /// Finds the endpoint of a model that is named `provider/id`, or says why it cannot be used.
@@ -78,6 +78,14 @@ pub(crate) struct Shared {
     pub(crate) switches: Switches,
     /// The last answer whose count of tokens holds for the context as it is.
     counted: Mutex<Option<EntryId>>,
+    seen: Mutex<Option<Seen>>,
+}
+
+/// What the model goes on seeing in place of the conversation of a copy up to its leaf then (contract,
+/// section 7.2).
+struct Seen {
+    messages: Vec<String>,
+    leaf: Option<EntryId>,
 }
 
 /// Hears an event; false says that it will hear no more.
@@ -117,6 +125,7 @@ impl AgentSession {
                 listeners: Mutex::default(),
                 switches,
                 counted: Mutex::default(),
+                seen: Mutex::default(),
             }),
         }
     }
@@ -154,9 +163,20 @@ impl AgentSession {
         self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
     }
 
+    /// Whether anybody hears what happens.
+    pub(crate) fn is_heard(&self) -> bool {
+        !self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     pub(crate) fn emit(&self, event: AgentEvent) {
+        self.emit_after(|| {}, event);
+    }
+
+    /// Tells an event right after `work`: nothing else is told between the two.
+    pub(crate) fn emit_after(&self, work: impl FnOnce(), event: AgentEvent) {
         let event = Arc::new(event);
         let mut listeners = self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        work();
         listeners.retain(|listener| listener(&event));
     }
 
@@ -181,6 +201,26 @@ impl AgentSession {
     /// Waits until nothing runs.
     pub async fn wait_for_idle(&self) {
         self.shared.stage.idle().await;
+        // The end of a turn may just be being told.
+        drop(self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// How many of the messages that wait are said at once: those that steer, those that follow.
+    pub fn set_queue_modes(&self, steering: QueueMode, follow_up: QueueMode) {
+        let mut queue = self.queue();
+        (queue.steering_mode, queue.follow_up_mode) = (steering, follow_up);
+    }
+
+    /// Takes back what waits to be said: what steers, and what follows.
+    pub fn clear_queue(&self) -> (Vec<Prompt>, Vec<Prompt>) {
+        let (steering, follow_up) = {
+            let mut queue = self.queue();
+            (std::mem::take(&mut queue.steering), std::mem::take(&mut queue.follow_up))
+        };
+        if !steering.is_empty() || !follow_up.is_empty() {
+            self.emit_queue();
+        }
+        (steering.into(), follow_up.into())
     }
 
     /// Switches the compaction that happens by itself on or off.
@@ -305,6 +345,44 @@ impl AgentSession {
 
     pub(crate) fn counted_answer(&self) -> Option<EntryId> {
         self.shared.counted.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Option<Seen>> {
+        self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The messages that the model would be sent at an entry, or before the first one.
+    pub(crate) fn messages_at(&self, entry: Option<&str>) -> Result<Vec<String>, AgentError> {
+        let manager = self.manager();
+        let at = |entry: Option<&str>| {
+            let context = manager.build_session_context(entry.map_or(At::BeforeFirst, At::Entry))?;
+            let messages: Result<Vec<String>, _> = context.model_messages().collect();
+            messages.map_err(AgentError::from)
+        };
+        let mut messages = at(entry)?;
+        if let Some(seen) = &*self.seen() {
+            let known = at(seen.leaf.as_deref())?.len().min(messages.len());
+            messages.splice(..known, seen.messages.iter().cloned());
+        }
+        Ok(messages)
+    }
+
+    /// The messages that the model would be sent now.
+    pub(crate) fn seen_by_model(&self) -> Result<Vec<String>, AgentError> {
+        let leaf = self.leaf_id()?;
+        self.messages_at(leaf.as_deref())
+    }
+
+    /// The model goes on seeing `messages` in place of what is there now.
+    pub(crate) fn keep_seen(&self, messages: Vec<String>) -> Result<(), AgentError> {
+        let leaf = self.leaf_id()?;
+        *self.seen() = Some(Seen { messages, leaf });
+        Ok(())
+    }
+
+    /// The model sees what is there: one has moved, or the conversation was made shorter.
+    pub(crate) fn forget_seen(&self) {
+        *self.seen() = None;
     }
 
     /// The leaf's id.

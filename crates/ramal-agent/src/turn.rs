@@ -1,29 +1,43 @@
 //! Working on a prompt: the model is asked, its calls are run, until it has nothing more to do.
 
+use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use ramal_model::{Answer, Endpoint, Event, ModelError, Outcome, Request, StopReason, ToolSpec};
-use ramal_session::json::quote;
-use ramal_session::{At, EntryId, time};
+use ramal_session::json::{is_valid, quote};
+use ramal_session::{EntryId, Message, Role, SessionManager, time};
 use tokio_util::sync::CancellationToken;
 
 use crate::AgentSession;
 use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
 use crate::operation::{OnStage, Operation};
-use crate::queue::{Prompt, QueueMode};
+use crate::queue::{Prompt, Queue, QueueMode};
 use crate::tools::{Call, Tool, ToolResult};
 
 /// What a turn needs from one request to the next.
 struct Work<'a> {
     session: &'a AgentSession,
-    abort: &'a CancellationToken,
+    abort: CancellationToken,
     /// The last entry of this turn: what it appends hangs there, whatever else happens.
     tip: Option<EntryId>,
     /// Messages that came of this prompt.
     messages: Vec<String>,
     /// The conversation was compacted because it did not fit; it is not done twice.
     has_overflowed: bool,
+}
+
+/// How a request and the calls that came of it ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// The model has to see the results of its calls.
+    GoesOn,
+    /// The model has nothing more to do.
+    Done,
+    /// The model failed, or the user ended it: what waits to be said goes on waiting.
+    GivenUp,
 }
 
 impl AgentSession {
@@ -48,13 +62,11 @@ impl AgentSession {
 
     fn prompt_on(&self, stage: OnStage, prompt: Prompt) -> Result<EntryId, AgentError> {
         // A model that cannot be asked is told before anything is stored.
-        self.endpoint()?;
-        let message = prompt.to_message(time::now());
-        let id = self.manager().append_message(&message)?;
-        let session = self.clone();
-        let first = (message, id.clone());
-        tokio::spawn(async move { session.run(stage, first).await });
-        Ok(id)
+        if let Err(error) = self.endpoint() {
+            self.end(stage);
+            return Err(error);
+        }
+        self.begin(stage, vec![prompt])
     }
 
     /// Says something to the model and waits until it has nothing more to do.
@@ -68,40 +80,70 @@ impl AgentSession {
     }
 
     /// Says something as soon as the model has finished what it is at: before the calls that it has
-    /// not run yet. Without a turn it is a prompt.
+    /// not run yet. While something else than a turn runs it is said after that (contract, section 6);
+    /// while nothing runs it is a prompt.
     ///
     /// # Errors
     /// As for [`AgentSession::prompt`].
     pub fn steer(&self, prompt: Prompt) -> Result<(), AgentError> {
-        if self.running() != Some(Operation::Turn) {
-            return self.prompt(prompt).map(drop);
-        }
-        self.queue().steering.push_back(prompt);
-        self.emit_queue();
-        Ok(())
+        self.say_later(prompt, |queue| &mut queue.steering)
     }
 
-    /// Says something when the model has nothing more to do. Without a turn it is a prompt.
+    /// Says something when the model has nothing more to do. While something else than a turn runs it
+    /// is said after that (contract, section 6); while nothing runs it is a prompt.
     ///
     /// # Errors
     /// As for [`AgentSession::prompt`].
     pub fn follow_up(&self, prompt: Prompt) -> Result<(), AgentError> {
-        if self.running() != Some(Operation::Turn) {
-            return self.prompt(prompt).map(drop);
-        }
-        self.queue().follow_up.push_back(prompt);
-        self.emit_queue();
-        Ok(())
+        self.say_later(prompt, |queue| &mut queue.follow_up)
     }
 
-    /// Takes back what waits to be said: what steers, and what follows.
-    pub fn clear_queue(&self) -> (Vec<Prompt>, Vec<Prompt>) {
-        let taken = {
-            let mut queue = self.queue();
-            (queue.steering.drain(..).collect(), queue.follow_up.drain(..).collect())
+    fn say_later(
+        &self,
+        prompt: Prompt,
+        place: impl Fn(&mut Queue) -> &mut VecDeque<Prompt>,
+    ) -> Result<(), AgentError> {
+        loop {
+            {
+                // Nothing ends while the queue is locked, so that nothing is left waiting.
+                let mut queue = self.queue();
+                if self.running().is_some() {
+                    place(&mut queue).push_back(prompt);
+                    drop(queue);
+                    self.emit_queue();
+                    return Ok(());
+                }
+            }
+            match self.prompt(prompt.clone()) {
+                Err(AgentError::Busy { .. }) => {}
+                other => return other.map(drop),
+            }
+        }
+    }
+
+    /// Ends an operation that was no turn. What the user said meanwhile is sent now.
+    pub(crate) fn end(&self, mut stage: OnStage) {
+        let is_waited_for = {
+            let queue = self.queue();
+            stage.leave();
+            !queue.is_empty()
         };
-        self.emit_queue();
-        taken
+        drop(stage);
+        if is_waited_for && let Err(error) = self.send_waiting() {
+            self.emit(AgentEvent::Notice { message: error.to_string() });
+        }
+    }
+
+    fn send_waiting(&self) -> Result<(), AgentError> {
+        // Whoever runs by now takes care of what waits.
+        let Ok(stage) = self.shared.stage.enter(Operation::Turn) else { return Ok(()) };
+        self.endpoint()?;
+        let said = self.queue().next();
+        if !said.is_empty() {
+            self.emit_queue();
+            self.begin(stage, said)?;
+        }
+        Ok(())
     }
 
     /// How many messages wait to be said.
@@ -126,153 +168,233 @@ impl AgentSession {
         self.queue().follow_up_mode = mode;
     }
 
-    fn emit_queue(&self) {
+    pub(crate) fn emit_queue(&self) {
         let (steering, follow_up) = self.queue().texts();
         self.emit(AgentEvent::QueueUpdate { steering, follow_up });
     }
 
-    async fn run(&self, stage: OnStage, (message, id): (String, EntryId)) {
+    /// Stores what is said, and begins to work on it. Answers the first message's id.
+    fn begin(&self, stage: OnStage, prompts: Vec<Prompt>) -> Result<EntryId, AgentError> {
+        let mut said = Vec::new();
+        {
+            let mut manager = self.manager();
+            for prompt in prompts {
+                let message = prompt.to_message(time::now());
+                let id = manager.append_message(&message)?;
+                said.push((message, id));
+            }
+        }
+        let first = said.first().map(|(_, id)| id.clone()).unwrap_or_else(|| "".into());
+        let session = self.clone();
+        tokio::spawn(async move { session.run(stage, said).await });
+        Ok(first)
+    }
+
+    async fn run(&self, mut stage: OnStage, said: Vec<(String, EntryId)>) {
         self.emit(AgentEvent::AgentStart);
-        self.emit(AgentEvent::MessageStart { message: message.clone() });
-        self.emit(AgentEvent::MessageEnd { message: message.clone(), entry_id: id.to_string() });
         let mut work = Work {
             session: self,
-            abort: &stage.abort,
-            tip: Some(id),
-            messages: vec![message],
+            abort: stage.abort.clone(),
+            tip: None,
+            messages: Vec::new(),
             has_overflowed: false,
         };
-        if let Err(error) = work.run().await {
-            self.emit(AgentEvent::Notice { message: error.to_string() });
+        for (message, id) in said {
+            self.emit(AgentEvent::MessageStart { message: message.clone() });
+            work.told(message, id);
         }
-        let messages = std::mem::take(&mut work.messages);
-        if let Err(error) = self.manager().sync() {
-            self.emit(AgentEvent::Notice { message: error.to_string() });
+        let mut ended = work.run().await;
+        loop {
+            if let Err(error) = &ended {
+                self.emit(AgentEvent::Notice { message: error.to_string() });
+            }
+            if let Err(error) = self.manager().sync() {
+                self.emit(AgentEvent::Notice { message: error.to_string() });
+            }
+            let gives_up = !matches!(ended, Ok(Turn::Done | Turn::GoesOn));
+            if self.leaves(&mut stage, gives_up, &mut work.messages) {
+                return;
+            }
+            ended = work.go_on().await;
         }
-        // The end is told once the next prompt is possible.
-        drop(stage);
-        self.emit(AgentEvent::AgentEnd { messages });
+    }
+
+    /// Ends a turn, unless something was said meanwhile. The end is told when the next prompt is
+    /// possible, and before anything is told of that.
+    fn leaves(&self, stage: &mut OnStage, gives_up: bool, messages: &mut Vec<String>) -> bool {
+        let queue = self.queue();
+        if !gives_up && !stage.abort.is_cancelled() && !queue.is_empty() {
+            return false;
+        }
+        self.emit_after(|| stage.leave(), AgentEvent::AgentEnd { messages: std::mem::take(messages) });
+        true
     }
 }
 
 impl Work<'_> {
-    async fn run(&mut self) -> Result<(), AgentError> {
+    async fn run(&mut self) -> Result<Turn, AgentError> {
         loop {
-            let goes_on = self.turn().await?;
-            if self.abort.is_cancelled() {
-                return Ok(());
+            let turn = self.turn().await?;
+            if turn == Turn::GivenUp || self.abort.is_cancelled() {
+                return Ok(Turn::GivenUp);
             }
-            let mut said = self.session.queue().next_steering();
-            if said.is_empty() && !goes_on {
-                said = self.session.queue().next_follow_up();
-            }
-            if said.is_empty() && !goes_on {
-                return Ok(());
-            }
-            if !said.is_empty() {
-                self.session.emit_queue();
-            }
-            for prompt in said {
-                self.append(prompt.to_message(time::now()))?;
+            if !self.say_what_waits(turn)? && turn == Turn::Done {
+                return Ok(turn);
             }
         }
     }
 
-    /// Asks the model once and runs what it calls. Answers whether the model has to be asked again.
-    async fn turn(&mut self) -> Result<bool, AgentError> {
+    /// Goes on with what was said since the model had nothing more to do.
+    async fn go_on(&mut self) -> Result<Turn, AgentError> {
+        if self.say_what_waits(Turn::Done)? { self.run().await } else { Ok(Turn::Done) }
+    }
+
+    /// Says what waits; what follows only when the model is done. Answers whether anything did.
+    fn say_what_waits(&mut self, turn: Turn) -> Result<bool, AgentError> {
+        let said = match turn {
+            Turn::Done => self.session.queue().next(),
+            _ => self.session.queue().next_steering(),
+        };
+        if said.is_empty() {
+            return Ok(false);
+        }
+        self.session.emit_queue();
+        for prompt in said {
+            self.append(prompt.to_message(time::now()), false)?;
+        }
+        Ok(true)
+    }
+
+    /// Asks the model once and runs what it calls.
+    async fn turn(&mut self) -> Result<Turn, AgentError> {
         self.session.emit(AgentEvent::TurnStart);
-        let Some((answer, message)) = self.answer().await? else { return Ok(true) };
+        let (answer, message) = self.answer().await?;
         let calls = calls(&message);
         let mut tool_results = Vec::new();
         let wants_tools =
             answer.stop == StopReason::ToolUse || (answer.stop == StopReason::Stop && !calls.is_empty());
         if wants_tools && !self.abort.is_cancelled() {
-            for (number, call) in calls.iter().enumerate() {
+            for call in &calls {
                 let result = if self.abort.is_cancelled() {
                     ToolResult::error("The call was not run: the user ended the turn.")
-                } else if number > 0 && !self.session.queue().steering.is_empty() {
+                } else if !self.session.queue().steering.is_empty() {
                     ToolResult::error("The call was not run: the user had something to say first.")
                 } else {
                     self.run_call(call).await
                 };
                 let message = self.tell_result(call, result).await;
-                tool_results.push(self.append(message)?);
+                self.append(message.clone(), false)?;
+                tool_results.push(message);
             }
         }
-        let goes_on = !tool_results.is_empty() && !self.abort.is_cancelled();
+        let turn = match answer.stop {
+            _ if self.abort.is_cancelled() => Turn::GivenUp,
+            StopReason::Error | StopReason::Aborted => Turn::GivenUp,
+            _ if tool_results.is_empty() => Turn::Done,
+            _ => Turn::GoesOn,
+        };
         self.session.emit(AgentEvent::TurnEnd { message, tool_results });
-        if matches!(answer.stop, StopReason::Stop | StopReason::ToolUse) {
-            self.session.compact_if_needed(self.abort, CompactionReason::Threshold).await;
-            self.tip = self.session.leaf_id()?;
+        if turn != Turn::GivenUp && answer.stop != StopReason::Length {
+            self.compact(CompactionReason::Threshold).await?;
         }
-        Ok(goes_on)
+        Ok(turn)
     }
 
-    /// An answer of the model, stored. None says that the conversation was made shorter, and that the
-    /// model has to be asked again.
-    async fn answer(&mut self) -> Result<Option<(Answer, String)>, AgentError> {
-        let endpoint = self.session.endpoint()?;
-        let retry = self.session.retry();
+    /// Makes the conversation up to the tip shorter, if that has to be. Answers whether it did.
+    async fn compact(&mut self, reason: CompactionReason) -> Result<bool, AgentError> {
+        self.stand()?;
+        let has_compacted = self.session.compact_if_needed(&self.abort, reason).await;
+        if has_compacted {
+            self.tip = self.session.leaf_id()?;
+        }
+        Ok(has_compacted)
+    }
+
+    /// An answer of the model, stored.
+    async fn answer(&mut self) -> Result<(Answer, String), AgentError> {
         let mut attempt = 0;
         loop {
-            let outcome = self.ask(&endpoint).await?;
-            let error = outcome.result.err();
+            let endpoint = self.session.endpoint()?;
+            self.stand()?;
+            let (outcome, has_begun) = self.ask(&endpoint).await?;
+            let answer = outcome.answer;
+            let message = answer.to_message_now(&endpoint);
+            let Err(error) = outcome.result else {
+                let id = self.append(message.clone(), has_begun)?;
+                if answer.stop != StopReason::Aborted && answer.usage.total() > 0 {
+                    self.session.note_count(id);
+                }
+                self.end_retries(attempt, answer.error.clone());
+                return Ok((answer, message));
+            };
+            // What a failed attempt said stays in the tree; the next one is its sibling. What hooks
+            // appended meanwhile stands before both.
+            self.stand()?;
             let before = self.tip.clone();
-            let message = outcome.answer.to_message_now(&endpoint);
-            let has_said_something = !outcome.answer.is_empty();
-            let wait = error.as_ref().and_then(|error| retry.wait(attempt, error));
-            let overflows = matches!(error, Some(ModelError::ContextTooLong { .. })) && !self.has_overflowed;
-            if has_said_something || (wait.is_none() && !overflows) {
-                self.store(message.clone())?;
-            } else {
-                self.session
-                    .emit(AgentEvent::MessageEnd { message: message.clone(), entry_id: String::new() });
-            }
-            let Some(error) = error else {
-                if let Some(id) = &self.tip
-                    && outcome.answer.usage.total() > 0
-                {
-                    self.session.note_count(id.clone());
-                }
-                if attempt > 0 {
-                    self.session.emit(AgentEvent::AutoRetryEnd { success: true, attempt, final_error: None });
-                }
-                return Ok(Some((outcome.answer, message)));
+            let stored = match answer.is_empty() {
+                false => Some(self.append(message.clone(), has_begun)?),
+                true => None,
             };
-            if overflows {
-                self.has_overflowed = true;
-                self.back_to(before)?;
-                if self.session.compact_if_needed(self.abort, CompactionReason::Overflow).await {
-                    self.tip = self.session.leaf_id()?;
-                    return Ok(None);
+            if self.can_go_on_after(&error, before, attempt).await? {
+                if !matches!(error, ModelError::ContextTooLong { .. }) {
+                    attempt += 1;
                 }
-                return Ok(Some((outcome.answer, message)));
+                if stored.is_none() && has_begun {
+                    let entry_id = String::new();
+                    self.session.emit(AgentEvent::MessageEnd { message, entry_id });
+                }
+                continue;
             }
-            let Some(wait) = wait else {
-                if attempt > 0 {
-                    let final_error = Some(error.to_string());
-                    self.session.emit(AgentEvent::AutoRetryEnd { success: false, attempt, final_error });
-                }
-                return Ok(Some((outcome.answer, message)));
-            };
-            attempt += 1;
-            // What a failed attempt said stays in the tree; the next one is its sibling.
-            self.back_to(before)?;
-            self.session.emit(AgentEvent::AutoRetryStart {
-                attempt,
-                max_attempts: retry.max_retries,
-                delay_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
-                error_message: error.to_string(),
-            });
-            tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                () = self.given_up() => {
-                    let final_error = Some(error.to_string());
-                    self.session.emit(AgentEvent::AutoRetryEnd { success: false, attempt, final_error });
-                    return Ok(Some((Answer { stop: StopReason::Aborted, ..Answer::default() }, message)));
-                }
+            match stored {
+                Some(id) => self.back_to(Some(id))?,
+                None => drop(self.append(message.clone(), has_begun)?),
             }
+            self.end_retries(attempt, Some(error.to_string()));
+            return Ok((answer, message));
         }
+    }
+
+    fn end_retries(&self, attempt: u32, final_error: Option<String>) {
+        if attempt > 0 {
+            let success = final_error.is_none();
+            self.session.emit(AgentEvent::AutoRetryEnd { success, attempt, final_error });
+        }
+    }
+
+    /// Prepares for asking once more after an error, if that makes sense: makes the conversation
+    /// shorter, or waits. Stands before the failed attempt then.
+    async fn can_go_on_after(
+        &mut self,
+        error: &ModelError,
+        before: Option<EntryId>,
+        attempt: u32,
+    ) -> Result<bool, AgentError> {
+        if matches!(error, ModelError::ContextTooLong { .. }) && !self.has_overflowed {
+            self.has_overflowed = true;
+            self.back_to(before)?;
+            return self.compact(CompactionReason::Overflow).await;
+        }
+        let retry = self.session.retry();
+        let Some(wait) = retry.wait(attempt, error) else { return Ok(false) };
+        if self.abort.is_cancelled() {
+            return Ok(false);
+        }
+        self.session.emit(AgentEvent::AutoRetryStart {
+            attempt: attempt + 1,
+            max_attempts: retry.max_retries,
+            delay_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+            error_message: error.to_string(),
+        });
+        tokio::select! {
+            biased;
+            () = self.given_up() => {
+                self.end_retries(attempt + 1, Some(error.to_string()));
+                return Ok(false);
+            }
+            () = tokio::time::sleep(wait) => {}
+        }
+        self.back_to(before)?;
+        Ok(true)
     }
 
     /// The user does not want to wait for another attempt.
@@ -283,12 +405,18 @@ impl Work<'_> {
         }
     }
 
-    /// Sends the conversation and tells what streams back.
-    async fn ask(&self, endpoint: &Endpoint) -> Result<Outcome, AgentError> {
+    /// Sends the conversation and tells what streams back. Answers whether the beginning of an answer
+    /// was told.
+    async fn ask(&self, endpoint: &Endpoint) -> Result<(Outcome, bool), AgentError> {
         let request = self.request().await?;
         let mut stream = self.session.config().model.stream(endpoint, &request, self.abort.clone());
         let mut has_begun = false;
         while let Some(event) = stream.next().await {
+            if !self.session.is_heard() {
+                // The whole answer so far is written out for each event: not if nobody reads it.
+                has_begun = true;
+                continue;
+            }
             let message = stream.answer().to_message_now(endpoint);
             if !has_begun {
                 has_begun = true;
@@ -300,29 +428,20 @@ impl Work<'_> {
             };
             self.session.emit(AgentEvent::MessageUpdate { message, event, block });
         }
-        let outcome = stream.outcome().await;
-        if !has_begun {
-            let message = outcome.answer.to_message_now(endpoint);
-            self.session.emit(AgentEvent::MessageStart { message });
-        }
-        Ok(outcome)
+        Ok((stream.outcome().await, has_begun))
     }
 
     async fn request(&self) -> Result<Request, AgentError> {
-        let (mut messages, session_id) = {
-            let manager = self.session.manager();
-            let context = manager.build_session_context(match &self.tip {
-                Some(tip) => At::Entry(tip),
-                None => At::BeforeFirst,
-            })?;
-            let messages: Result<Vec<String>, _> = context.model_messages().collect();
-            (messages?, manager.get_session_id().to_owned())
-        };
+        let mut messages = self.session.messages_at(self.tip.as_deref())?;
+        let session_id = self.session.manager().get_session_id().to_owned();
         for hook in self.session.hooks() {
             let answering = hook.context(&messages);
-            if let Some(Some(others)) = self.session.ask_until(self.abort, &*hook, "context", answering).await
-            {
+            let answer = self.session.ask_until(&self.abort, &*hook, "context", answering).await;
+            let Some(Some(others)) = answer else { continue };
+            if others.iter().all(|other| is_object(other)) {
                 messages = others;
+            } else {
+                self.session.hook_failed(&*hook, "context", "a message is no JSON object");
             }
         }
         let choice = self.session.model_choice()?;
@@ -363,7 +482,7 @@ impl Work<'_> {
         let session = self.session;
         for hook in session.hooks() {
             let answering = hook.tool_call(&call.name, &call.arguments);
-            let answer = session.ask_until(self.abort, &*hook, "tool_call", answering).await;
+            let answer = session.ask_until(&self.abort, &*hook, "tool_call", answering).await;
             if let Some(why) = answer.and_then(|answer| answer.block) {
                 return ToolResult::error(format!("The call was not run: {why}"));
             }
@@ -387,14 +506,16 @@ impl Work<'_> {
                 partial_result: format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}", quote(&text)),
             });
         };
-        tool.run(Call {
+        let running = tool.run(Call {
             arguments: &call.arguments,
             cwd: &cwd,
             overflow: overflow.as_deref(),
             abort: self.abort.clone(),
             update: &update,
-        })
-        .await
+        });
+        // A fault in a tool must not take the turn with it.
+        let result = AssertUnwindSafe(running).catch_unwind().await;
+        result.unwrap_or_else(|_| ToolResult::error("The tool broke off by a fault of its own."))
     }
 
     /// The result as a message; hooks may put another in its place.
@@ -402,49 +523,58 @@ impl Work<'_> {
         let mut message = result.to_message(&call.id, &call.name, time::now());
         for hook in self.session.hooks() {
             let answering = hook.tool_result(&call.name, &message);
-            if let Some(Some(other)) = self.session.ask(&*hook, "tool_result", answering).await {
+            let answer = self.session.ask(&*hook, "tool_result", answering).await;
+            let Some(Some(other)) = answer else { continue };
+            if is_result_of(&other, call) {
                 message = other;
+            } else {
+                self.session.hook_failed(&*hook, "tool_result", "what it answered is no result of the call");
             }
         }
         message
     }
 
-    /// Appends a message of this turn where the turn stands, and tells it.
-    fn append(&mut self, message: String) -> Result<String, AgentError> {
-        self.session.emit(AgentEvent::MessageStart { message: message.clone() });
-        self.store(message)
-    }
-
-    /// As [`Work::append`], for a message whose beginning has been told.
-    fn store(&mut self, message: String) -> Result<String, AgentError> {
+    /// Appends a message of this turn where the turn stands, and tells it; its beginning may have been
+    /// told.
+    fn append(&mut self, message: String, has_begun: bool) -> Result<EntryId, AgentError> {
         let id = {
             let mut manager = self.session.manager();
             self.stand_at_tip(&mut manager)?;
             manager.append_message(&message)?
         };
-        self.session.emit(AgentEvent::MessageEnd { message: message.clone(), entry_id: id.to_string() });
-        self.tip = Some(id);
-        self.messages.push(message.clone());
-        Ok(message)
+        if !has_begun {
+            self.session.emit(AgentEvent::MessageStart { message: message.clone() });
+        }
+        self.told(message, id.clone());
+        Ok(id)
     }
 
-    /// A turn appends to its own tip. What hooks appended behind it since belongs to the same path.
-    fn stand_at_tip(&self, manager: &mut ramal_session::SessionManager) -> Result<(), AgentError> {
+    /// A message of this turn is in the log.
+    fn told(&mut self, message: String, id: EntryId) {
+        self.session.emit(AgentEvent::MessageEnd { message: message.clone(), entry_id: id.to_string() });
+        self.tip = Some(id);
+        self.messages.push(message);
+    }
+
+    fn stand(&mut self) -> Result<(), AgentError> {
+        let session = self.session;
+        self.stand_at_tip(&mut session.manager())
+    }
+
+    /// A turn appends to its own tip. What was appended behind it since, by hooks or by commands that
+    /// do not move, belongs to the same path; from anywhere else the leaf is brought back.
+    fn stand_at_tip(&mut self, manager: &mut SessionManager) -> Result<(), AgentError> {
         let Some(tip) = self.tip.as_deref() else { return Ok(()) };
-        let mut at = manager.get_leaf_entry();
-        while let Some(entry) = at {
-            if entry.id()? == *tip {
-                return Ok(());
-            }
-            if entry.kind().is_conversation() {
-                break;
-            }
-            at = entry.parent();
+        let entry = manager.get_entry(tip);
+        let mut above = std::iter::successors(manager.get_leaf_entry(), |entry| entry.parent());
+        if entry.is_some() && above.any(|above| Some(above) == entry) {
+            self.tip = manager.get_leaf_id()?;
+            return Ok(());
         }
         Ok(manager.branch(tip)?)
     }
 
-    /// Goes back to before a failed attempt.
+    /// Goes to before a failed attempt, or back to it.
     fn back_to(&mut self, tip: Option<EntryId>) -> Result<(), AgentError> {
         let mut manager = self.session.manager();
         match &tip {
@@ -457,6 +587,18 @@ impl Work<'_> {
     }
 }
 
+fn is_object(json: &str) -> bool {
+    json.trim_start().starts_with('{') && is_valid(json)
+}
+
+/// Whether a message can stand in the log as the result of a call.
+fn is_result_of(message: &str, call: &ToolUse) -> bool {
+    is_object(message) && {
+        let message = Message::new(message);
+        message.role() == Role::ToolResult && message.get_str("toolCallId").is_some_and(|id| id == call.id)
+    }
+}
+
 /// A call that a model made.
 struct ToolUse {
     id: String,
@@ -466,7 +608,7 @@ struct ToolUse {
 
 /// The calls in a stored answer: those that are whole.
 fn calls(message: &str) -> Vec<ToolUse> {
-    let message = ramal_session::Message::new(message);
+    let message = Message::new(message);
     let calls = message.tool_calls();
     calls
         .map(|call| ToolUse {

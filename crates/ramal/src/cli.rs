@@ -8,6 +8,7 @@ use ramal_session::library::Places;
 
 use crate::commands;
 use crate::failure::{self, Failure, Status};
+use crate::settings;
 use crate::view::style::{ColorChoice, Palette};
 use crate::view::terminal;
 
@@ -94,7 +95,11 @@ enum Command {
 impl Cli {
     /// Runs the command.
     pub(crate) fn run(&self, out: &mut dyn Write) -> anyhow::Result<Status> {
-        let globals = &self.globals;
+        let mut globals = self.globals.clone();
+        if globals.session_dir.is_none() {
+            globals.session_dir = settings::session_dir();
+        }
+        let globals = &globals;
         let Some(command) = &self.command else {
             return match &self.prompt {
                 prompt if prompt.is_wanted() => commands::prompt::run(prompt, globals, out),

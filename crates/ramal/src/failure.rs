@@ -4,6 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 use std::sync::Once;
 
+use ramal_agent::AgentError;
 use ramal_session::{AppendError, CopyError, NavigateError, OpenError, ReadOnly, SessionManager};
 
 use crate::view::clean;
@@ -174,6 +175,9 @@ fn hint_for(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
             }
             _ => None,
         };
+    }
+    if let Some(AgentError::UnusableModel { .. }) = error.downcast_ref() {
+        return Some("`ramal models` lists those that can be used; name one with --model");
     }
     if let Some(CopyError::NotAUserMessage { .. }) = error.downcast_ref() {
         return Some("`ramal tree --filter user-only` shows the user messages");

@@ -1,5 +1,6 @@
 //! A session put to work: its model, its tools, what they may do, and its system prompt.
 
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -102,6 +103,12 @@ pub(crate) fn put_to_work(
     let catalog = models(wanted.as_deref())?;
     let first_usable = || catalog.usable().next().map(|listed| listed.name());
     let default_model = settings.model.clone().or_else(first_usable);
+    if wanted.is_none()
+        && std::io::stderr().is_terminal()
+        && let Some(name) = &default_model
+    {
+        failure::note(&format!("The model is {name}, the first that can be used; --model names another"));
+    }
     let models: Arc<dyn LanguageModel> = Arc::new(Models::default());
     let find_model: Arc<FindModel> = Arc::new(move |name: &str| catalog.find(name).map_err(why));
     let session = AgentSession::new(

@@ -94,7 +94,7 @@ fn an_answer_is_printed_and_stored() {
 fn nothing_is_kept_without_a_session() {
     let (world, model) = playing(&[text("Four.")]);
     say(&world, "x", &model, &["--no-session"]).done();
-    assert_eq!(sessions(&world), [PathBuf::new(); 0]);
+    assert!(sessions(&world).is_empty());
 }
 
 #[test]
@@ -233,11 +233,38 @@ fn without_a_model_nothing_is_said() {
     say(&world, "x", &unknown, &[]).failed(1, &["did you mean", "claude-opus-5-5"]);
     let no_key = ["--model".to_owned(), "anthropic/claude-opus-5-5".to_owned()];
     say(&world, "x", &no_key, &[]).failed(1, &["ANTHROPIC_API_KEY"]);
-    assert_eq!(sessions(&world), [PathBuf::new(); 0]);
+    assert!(sessions(&world).is_empty());
     world.run(["-c"]).failed(2, &["--print"]);
     world.run(["--yes"]).failed(2, &["ramal -p"]);
     world.run(["-p", "x", "tree"]).failed(2, &["-p"]);
     world.run(["-p", "x", "--thinking", "hard"]).failed(2, &["xhigh"]);
+}
+
+#[test]
+fn the_model_of_a_session_that_cannot_be_used() {
+    let (world, model) = playing(&[text("one")]);
+    world.run(["fork", &world::sample("date-parser.jsonl")]).done();
+    let before = only_session(&world);
+    say(&world, "x", &[], &["-c"]).failed(1, &["anthropic/claude-opus-4-5", "hint:", "--model"]);
+    assert_eq!(only_session(&world), before);
+    say(&world, "x", &model, &["-c"]).done();
+    // The model is chosen once, and from then on it is that of the branch.
+    say(&world, "y", &[], &["-c"]).done();
+    let changes = only_session(&world).split_off(before.len());
+    let types: Vec<&str> = changes.iter().map(|entry| entry["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["model_change", "message", "message", "message", "message"]);
+}
+
+#[test]
+fn a_reader_that_leaves_ends_the_turn() {
+    let slow = json!({ "events": [{ "text": "one" }, { "text": "two", "after": 200 }] });
+    let (world, model) = playing(&[slow]);
+    let mut command = world.command();
+    command.args(["-p", "x", "--mode", "json"]).args(&model);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let run = Run::of(child.wait_with_output().unwrap());
+    assert_eq!((run.status, &*run.err), (0, ""));
 }
 
 #[test]
@@ -360,4 +387,23 @@ fn the_demo_needs_no_key() {
     let kept = entries(world.path("home/.cache/ramal/demo/session-1.jsonl"));
     assert!(said(&kept, "toolResult").last().unwrap().contains("answers.jsonl"));
     assert!(said(&kept, "user").contains(&"And with a pipe?".to_owned()));
+}
+
+#[test]
+fn a_folder_for_sessions_by_setting() {
+    let (world, model) = playing(&[text("one")]);
+    let setting = "sessionDir = \"~/mine\"\n";
+    world.write("work/.ramal/settings.toml", setting);
+    let run = say(&world, "x", &model, &[]).done();
+    assert!(run.err.contains("line 1: `sessionDir` cannot be set by a project"), "{}", run.err);
+    fs::remove_file(world.path("work/.ramal/settings.toml")).unwrap();
+    world.write("home/.config/ramal/settings.toml", setting);
+    say(&world, "y", &model, &[]).done();
+    say(&world, "z", &model, &["-c"]).done();
+    let made: Vec<_> = fs::read_dir(world.path("home/mine")).unwrap().collect();
+    assert_eq!((made.len(), sessions(&world).len()), (1, 1));
+    assert!(world.run(["log"]).done().out.contains('z'));
+    // A flag goes before it.
+    say(&world, "w", &model, &["--session-dir", "here"]).done();
+    assert!(world.path("work/here").is_dir());
 }

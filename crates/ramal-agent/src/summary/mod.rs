@@ -12,6 +12,7 @@ use ramal_session::json::{self, ObjectEdit};
 use ramal_session::{Kind, Message, ReadError, Role, SessionManager};
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use path::landing;
 pub use path::{AbandonedPath, abandoned_path};
 
 pub use crate::ask::SummaryError;

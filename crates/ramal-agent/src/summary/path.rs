@@ -77,7 +77,10 @@ fn entry<'a>(session: &'a SessionManager, id: &str) -> Result<Option<EntryRef<'a
 }
 
 /// Where going to an entry leads: none is before the first entry, or nowhere.
-fn landing<'a>(session: &'a SessionManager, target: &str) -> Result<Option<EntryRef<'a>>, ReadError> {
+pub(crate) fn landing<'a>(
+    session: &'a SessionManager,
+    target: &str,
+) -> Result<Option<EntryRef<'a>>, ReadError> {
     let mut at = session.get_entry(target);
     let mut seen = std::collections::HashSet::new();
     while let Some(entry) = at.filter(|entry| entry.kind() == Kind::Leaf) {

@@ -75,6 +75,7 @@ fn default_model(session: &SessionManager, path: &[u32], state: &mut State) -> R
         return Ok(());
     }
     let mut lines = Window::new();
+    let provider = memmem::Finder::new(b"provider");
     for &number in path.iter().rev() {
         let node = session.tree.node(number);
         if node.kind == Kind::Message && node.role == Role::Assistant {
@@ -82,7 +83,7 @@ fn default_model(session: &SessionManager, path: &[u32], state: &mut State) -> R
             // and then it shall be quick.
             let line = lines.read(&session.log, node.offset(), node.len());
             let line = line.map_err(|source| session.read_error(number, source))?;
-            if memmem::find(line, b"provider").is_none() && memchr::memchr(b'\\', line).is_none() {
+            if provider.find(line).is_none() && memchr::memchr(b'\\', line).is_none() {
                 continue;
             }
             let entry = session.entry(number)?;

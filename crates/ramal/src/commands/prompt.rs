@@ -219,8 +219,8 @@ pub(crate) fn say(
     });
     // A title that has not come is not waited for.
     runtime.shutdown_background();
-    let status = ended?.status(mode, out)?;
-    Ok(status)
+    let is_kept = work.session.with_session(|manager| manager.is_on_disk());
+    ended?.status(mode, is_kept, out)
 }
 
 /// How a turn ended.
@@ -236,9 +236,10 @@ struct Ended {
 
 impl Ended {
     /// Prints the answer, or says what went wrong.
-    fn status(self, mode: Mode, out: &mut dyn Write) -> anyhow::Result<Status> {
+    fn status(self, mode: Mode, is_kept: bool, out: &mut dyn Write) -> anyhow::Result<Status> {
         if let Some(signal) = self.signal {
-            failure::note("Ended; what came until then is in the session");
+            let kept = if is_kept { "; what came until then is in the session" } else { "" };
+            failure::note(&format!("Ended{kept}"));
             return Ok(Status::Signalled(signal));
         }
         if let Some(notice) = self.notice {

@@ -103,6 +103,13 @@ pub(crate) fn load(cwd: &Path) -> (Settings, Vec<Problem>) {
     load_from((user, pi), project)
 }
 
+/// Where the user's settings want sessions to be kept. What is wrong with them is told by the commands
+/// that use the rest.
+pub(crate) fn session_dir() -> Option<PathBuf> {
+    let user = catalog::settings_folder().map(|folder| folder.join("settings.toml"));
+    load_from((user, None), (None, None)).0.session_dir
+}
+
 /// Of each pair, ours and pi's, the second is read where the first is not there.
 fn load_from(
     user: (Option<PathBuf>, Option<PathBuf>),
@@ -131,7 +138,19 @@ pub(crate) fn warn(problems: &[Problem]) {
 
 impl Settings {
     /// Takes in a file. Answers whether it is there.
-    fn take_file(&mut self, path: &Path, origin: Origin, problems: &mut Vec<Problem>) -> bool {
+    fn take_file(&mut self, path: &Path, origin: Origin, all: &mut Vec<Problem>) -> bool {
+        let mut problems = Vec::new();
+        let is_there = self.take_text(path, origin, &mut problems);
+        if problems.len() > MOST_PROBLEMS {
+            let message = format!("and {} more such lines", problems.len() - MOST_PROBLEMS);
+            problems.truncate(MOST_PROBLEMS);
+            problems.push(Problem { path: path.into(), line: None, message });
+        }
+        all.append(&mut problems);
+        is_there
+    }
+
+    fn take_text(&mut self, path: &Path, origin: Origin, problems: &mut Vec<Problem>) -> bool {
         let text = match read::text(path) {
             Ok(Some(text)) => text,
             Ok(None) => return false,
@@ -279,6 +298,9 @@ const DISPLAY: [(&str, Kind); 7] = [
     ("quietStartup", Kind::Flag),
     ("startup.quiet", Kind::Flag),
 ];
+
+/// Problems of one file that are told.
+const MOST_PROBLEMS: usize = 20;
 
 /// More would be no patience but a loop.
 const MOST_RETRIES: u32 = 100;

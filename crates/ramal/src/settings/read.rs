@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use toml::de::{DeTable, DeValue};
 
 /// Bytes of a file that are read.
-const LONGEST: u64 = 4 << 20;
+const LONGEST: u64 = 1 << 20;
 
 /// Tables inside tables that are looked into; no setting lies deeper.
 const DEEPEST: usize = 2;
@@ -40,47 +40,50 @@ pub(super) struct Setting {
 /// The text of a file; none if there is no such file.
 pub(super) fn text(path: &Path) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();
-    match File::open(path) {
+    let found = match std::fs::metadata(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
-        opened => opened?.take(LONGEST).read_to_end(&mut bytes)?,
+        found => found?,
     };
+    // A pipe that a project brings would be waited for without end.
+    if !found.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    File::open(path)?.take(LONGEST).read_to_end(&mut bytes)?;
     // What is not UTF-8 is told by the parser, with its place.
     let text = String::from_utf8_lossy(&bytes);
     Ok(Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()))
 }
 
-/// The settings of a TOML file in their order. A line that cannot be read is a problem; the others count.
+/// The settings of a TOML file in their order. A line that cannot be read is a problem, and what the
+/// parser makes of it does not count; the others do.
 pub(super) fn toml(text: &str, path: &Path, problems: &mut Vec<Problem>) -> Vec<Setting> {
     let (table, errors) = DeTable::parse_recoverable(text);
+    let (lines, mut broken) = (Lines::new(text), Vec::new());
     for error in &errors {
-        let line = error.span().map(|span| line_of(text, span.start));
+        let line = error.span().map(|span| lines.of(span.start));
+        broken.extend(line);
         problems.push(Problem { path: path.into(), line, message: error.message().trim().to_owned() });
     }
+    broken.sort_unstable();
     let mut found = Vec::new();
-    take_table(text, "", table.get_ref(), 0, &mut found);
-    found.sort_by_key(|setting: &Setting| setting.line);
-    found
-}
-
-/// Tables nest no deeper here than [`DEEPEST`].
-fn take_table(text: &str, before: &str, table: &DeTable<'_>, depth: usize, found: &mut Vec<Setting>) {
-    for (key, value) in table {
-        let name = format!("{before}{}", key.get_ref());
-        match value.get_ref() {
-            DeValue::Table(inner) if depth < DEEPEST => {
-                take_table(text, &format!("{name}."), inner, depth + 1, found);
-            }
-            value => {
-                found.push(Setting {
-                    key: name,
-                    value: of_toml(value),
-                    line: line_of(text, key.span().start),
-                });
+    let mut open = vec![(String::new(), table.get_ref(), 0)];
+    while let Some((before, table, depth)) = open.pop() {
+        for (key, value) in table {
+            let name = format!("{before}{}", key.get_ref());
+            let (line, last) = (lines.of(key.span().start), lines.of(value.span().end));
+            let is_broken =
+                || broken.get(broken.partition_point(|at| *at < line)).is_some_and(|at| *at <= last);
+            match value.get_ref() {
+                DeValue::Table(inner) if depth < DEEPEST => open.push((format!("{name}."), inner, depth + 1)),
+                _ if is_broken() => {}
+                value => found.push(Setting { key: name, value: of_toml(value), line }),
             }
         }
     }
+    found.sort_by_key(|setting| setting.line);
+    found
 }
 
 fn of_toml(value: &DeValue<'_>) -> Value {
@@ -101,7 +104,7 @@ fn of_toml(value: &DeValue<'_>) -> Value {
 
 /// The settings of a JSON file in their order.
 pub(super) fn json(text: &str, path: &Path, problems: &mut Vec<Problem>) -> Vec<Setting> {
-    let mut found = Vec::new();
+    let (lines, mut found) = (Lines::new(text), Vec::new());
     // What is still to be looked into: the text of an object, the keys above it, and how many.
     let mut open: Vec<(&str, String, usize)> = vec![(text, String::new(), 0)];
     while let Some((object, before, depth)) = open.pop() {
@@ -122,7 +125,7 @@ pub(super) fn json(text: &str, path: &Path, problems: &mut Vec<Problem>) -> Vec<
             }
             // The value is a part of the text.
             let offset = (value.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-            found.push(Setting { key, value: of_json(value), line: line_of(text, offset) });
+            found.push(Setting { key, value: of_json(value), line: lines.of(offset) });
         }
     }
     found.sort_by_key(|setting| setting.line);
@@ -143,8 +146,17 @@ fn of_json(value: &str) -> Value {
     }
 }
 
-/// The line of a place in a text, from 1.
-fn line_of(text: &str, offset: usize) -> usize {
-    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
-    before.iter().filter(|byte| **byte == b'\n').count() + 1
+/// Where the lines of a text end.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn new(text: &str) -> Lines {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Lines(ends.map(|(at, _)| at).collect())
+    }
+
+    /// The line of a place, from 1.
+    fn of(&self, offset: usize) -> usize {
+        self.0.partition_point(|end| *end < offset) + 1
+    }
 }

@@ -101,3 +101,30 @@ fn retries_can_be_switched_off() {
     let (settings, _) = of([Some("[retry]\nmaxRetries = 5\nenabled = false\n"), None, None, None]);
     assert_eq!(settings.retry.max_retries, 0);
 }
+
+#[test]
+fn hostile_files_are_problems_and_no_more() {
+    let deep = "[".repeat(100_000);
+    let tables = format!("{}x = 1{}", "a = { ".repeat(100_000), " }".repeat(100_000));
+    let json = format!("{{\"tools\": {}}}", "[".repeat(100_000) + &"]".repeat(100_000));
+    for (at, text) in [
+        (2, format!("tools = {deep}\n")),
+        (2, tables),
+        (2, "\0\u{feff}=\n\u{202e}".to_owned()),
+        (3, json),
+        (3, "{\"compaction\": {\"enabled\": {\"x\": {}}}}".to_owned()),
+    ] {
+        let mut files = [None; 4];
+        files[at] = Some(&*text);
+        let (settings, problems) = of(files);
+        assert_eq!(settings, Settings::default());
+        assert!(!problems.is_empty() || at == 3);
+    }
+    let many: String = (0..50_000).map(|n| format!("k{n} = 1\n")).collect();
+    let (_, problems) = of([None, None, Some(&many), None]);
+    assert_eq!(problems.len(), MOST_PROBLEMS + 1);
+    assert!(problems[19].starts_with("project.toml:20 ") && problems[20].contains("and 49980 more"));
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, problems) = load_from((Some(folder.path().into()), None), (None, None));
+    assert_eq!((settings, problems.len()), (Settings::default(), 1));
+}

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use super::world::{World, sample};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 18] = [
     "tree",
     "log",
     "show",
@@ -19,6 +19,8 @@ const COMMANDS: [&str; 16] = [
     "diff",
     "ls",
     "check",
+    "models",
+    "demo",
     "rpc",
     "completions",
     "man",
