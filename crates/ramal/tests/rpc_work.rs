@@ -335,7 +335,7 @@ fn one_navigation_at_a_time() {
 
 #[test]
 fn what_may_and_may_not_be_done_during_a_turn() {
-    let scratch = Scratch::new(&[says("One."), dawdles("Two"), says("Three.")]);
+    let scratch = Scratch::new(&[says("One."), dawdles("Two"), dawdles("Three")]);
     let mut program = scratch.start();
     program.say("First");
     let first = program.ok(json!({"type": "get_state"}))["leafId"].clone();
@@ -353,13 +353,35 @@ fn what_may_and_may_not_be_done_during_a_turn() {
     program.ok(json!({"type": "set_label", "entryId": first, "label": "here"}));
     let note = json!({"type": "custom", "customType": "note", "data": 1});
     program.ok(json!({"type": "append", "entry": note}));
+    // What is said by others meanwhile stands beside the turn, not in it.
+    let other = json!({"type": "message", "message": {"role": "user", "content": "Aside"}});
+    program.ok(json!({"type": "append", "entry": other}));
+    // A command's output waits until the turn has ended.
+    program.ok(json!({"type": "bash", "command": "echo out"}));
+    assert!(scratch.said().iter().all(|(role, _)| role != "bashExecution"));
+    // An abort reaches a navigation that waits for the turn to end.
+    let target = json!({"type": "navigate_tree", "id": "go", "targetId": first, "summarize": true});
+    program.send(&[target, json!({"type": "abort"})]);
+    assert_eq!(program.answer("go")["data"], json!({"cancelled": true, "aborted": true}));
+    program.begin("Once more");
     // A navigation ends the turn; what it had is stored.
     let moved = program.ok(json!({"type": "navigate_tree", "targetId": first}));
     assert_eq!(moved["cancelled"], false);
     assert_eq!(program.ok(json!({"type": "get_state"}))["leafId"], first);
     let said = scratch.said();
-    let wanted = [("user", "First"), ("assistant", "One."), ("user", "Second"), ("assistant", "Two")];
+    let wanted = [
+        ("user", "First"),
+        ("assistant", "One."),
+        ("user", "Second"),
+        ("user", "Aside"),
+        ("assistant", "Two"),
+        ("bashExecution", ""),
+        ("user", "Once more"),
+        ("assistant", "Three"),
+    ];
     assert_eq!(pairs(&said), wanted);
+    let path = program.ok(json!({"type": "get_branch", "fromId": null}));
+    assert_eq!(path["entries"], json!([]));
     program.close();
 }
 

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::Server;
 use super::answer::{self, Refusal, Reply};
 use super::request::Request;
+use crate::failure;
 
 /// Does a command of these; none if the command is not one of them.
 pub(super) fn reply(server: &mut Server, request: &Request<'_>) -> Result<Option<Reply>, Refusal> {
@@ -126,7 +127,8 @@ fn bash(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
         *running = Some(abort.clone());
     }
     let (agent, ends, cwd) = (server.agent.clone(), server.ends.clone(), server.cwd.clone());
-    let (id, overflow) = agent.with_session(|session| {
+    let (out, id, command) = (server.out.clone(), request.id.clone(), request.command.clone());
+    let (session_id, overflow) = agent.with_session(|session| {
         let file = session.get_session_file().map(|file| file.with_extension("outputs"));
         (session.get_session_id().to_owned(), file)
     });
@@ -135,20 +137,19 @@ fn bash(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
             Surroundings { cwd: &cwd, overflow: overflow.as_deref(), abort, timeout: None, update: &|_| {} };
         let message = shell::run(&shell, &with, time::now).await;
         *ends.bash.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        if agent.running().is_some() {
-            let (agent, message) = (agent.clone(), message.clone());
-            tokio::spawn(async move {
-                agent.wait_for_idle().await;
-                if let Err(error) = store(&agent, &id, &message) {
-                    crate::failure::warn(&error.to_string());
-                }
-            });
-        } else {
-            store(&agent, &id, &message)?;
+        let is_busy = agent.running().is_some();
+        let stored = if is_busy { Ok(()) } else { store(&agent, &session_id, &message) };
+        let outcome = stored.map(|()| Some(result(&message)));
+        out.line(answer::line(id.as_deref(), &command, outcome));
+        if is_busy {
+            agent.wait_for_idle().await;
+            if let Err(error) = store(&agent, &session_id, &message) {
+                failure::warn(&error.to_string());
+            }
         }
-        Ok(Some(result(&message)))
     };
-    Ok(server.begin(request, work))
+    server.begin_task(work);
+    Ok(Reply::Elsewhere)
 }
 
 /// Appends what came of a command, if the session is still the one that it was run in.
