@@ -526,7 +526,9 @@ fn killed_at_work() {
     let said = scratch.said();
     assert_eq!(pairs(&said), [("user", "First"), ("assistant", "One."), ("user", "Second")]);
     let mut program = scratch.start();
+    assert_eq!(program.ok(json!({"type": "get_state"}))["interrupted"], true);
     program.say("Go on");
+    assert_eq!(program.ok(json!({"type": "get_state"})).get("interrupted"), None);
     program.close();
     assert_eq!(scratch.said().last().unwrap().1, "Going on.");
 

@@ -100,6 +100,11 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         transcript.entry(&entry, &heading)?;
     }
     transcript.end()?;
+    if args.from.is_none()
+        && let Some(open) = ramal_agent::interruption(&session)?
+    {
+        failure::note(&open.message());
+    }
     notices::write(&session, globals.palette(), columns, true, out)?;
     Ok(Status::Done)
 }

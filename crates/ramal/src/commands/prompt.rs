@@ -199,6 +199,9 @@ pub(crate) fn say(
 ) -> anyhow::Result<Status> {
     let is_new = manager.message_count() == 0 && manager.is_persisted();
     let wants_title = is_new && settings.auto_title && manager.get_session_name().is_none();
+    if let Some(open) = ramal_agent::interruption(&manager)? {
+        failure::note(&open.message());
+    }
     let permission = if options.yes { Permission::Yes } else { Permission::Refuse };
     let permit = Arc::new(Unattended(work::permissions(&manager, cwd, settings, permission)));
     let work = work::put_to_work(manager, cwd, options, settings, permit)?;

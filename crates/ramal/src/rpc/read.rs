@@ -91,6 +91,11 @@ fn state(server: &Server) -> Result<Reply, Refusal> {
         agent.auto_compaction(),
         agent.pending_messages(),
     );
+    // A turn that runs is open because it runs.
+    if running.is_none() && agent.with_session(|session| ramal_agent::interruption(session))?.is_some() {
+        data.truncate(data.len() - 1);
+        data += ",\"interrupted\":true}";
+    }
     Ok(Reply::Small(data))
 }
 

@@ -1,0 +1,95 @@
+//! Whether the last turn of a path broke off: the program was killed, or the machine went down.
+
+use ramal_session::{Kind, ReadError, Role, SessionManager};
+
+/// What was left open at the leaf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interruption {
+    /// A message, or the results of calls, that the model has not answered.
+    NotAnswered,
+    /// So many calls of the last answer were not run, or their results not stored.
+    CallsNotRun(usize),
+}
+
+impl Interruption {
+    /// What the user is told.
+    pub fn message(self) -> String {
+        match self {
+            Interruption::NotAnswered => {
+                "Nothing follows the last message: the turn was interrupted, or goes on in another program.".into()
+            }
+            Interruption::CallsNotRun(1) => {
+                "A call of a tool has no result: the turn was interrupted, or goes on in another program. The model is told that it did not run.".into()
+            }
+            Interruption::CallsNotRun(count) => format!(
+                "{count} calls of tools have no result: the turn was interrupted, or goes on in another program. The model is told that they did not run."
+            ),
+        }
+    }
+}
+
+/// What was left open at the leaf; none if the last turn of its path came to an end. Reads one entry at
+/// most. A question that was copied out to be asked another way looks the same as one that was
+/// interrupted, so this is not to be asked of a session that was just made.
+///
+/// # Errors
+/// If the log cannot be read any more.
+pub fn interruption(session: &SessionManager) -> Result<Option<Interruption>, ReadError> {
+    let mut at = session.get_leaf_entry();
+    let mut results = 0;
+    while let Some(entry) = at {
+        match (entry.kind(), entry.role()) {
+            (Kind::Message, Role::User) => return Ok(Some(Interruption::NotAnswered)),
+            (Kind::Message, Role::ToolResult) => results += 1,
+            (Kind::Message, Role::Assistant) => {
+                let entry = entry.read()?;
+                let calls = match entry.message() {
+                    Some(message) if message.get_str("stopReason").as_deref() == Some("toolUse") => {
+                        message.tool_calls().count()
+                    }
+                    _ => 0,
+                };
+                return Ok(match calls.saturating_sub(results) {
+                    0 if results > 0 => Some(Interruption::NotAnswered),
+                    0 => None,
+                    open => Some(Interruption::CallsNotRun(open)),
+                });
+            }
+            (kind, _) if kind.is_conversation() => return Ok(None),
+            _ => {}
+        }
+        at = entry.parent();
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(messages: &[&str]) -> Option<Interruption> {
+        let mut session = SessionManager::in_memory("/work");
+        for message in messages {
+            session.append_message(message).unwrap();
+        }
+        session.append_custom_entry("bookkeeping", None).unwrap();
+        interruption(&session).unwrap()
+    }
+
+    #[test]
+    fn what_is_left_open_is_told() {
+        let ask = r#"{"role":"user","content":"q"}"#;
+        let done = r#"{"role":"assistant","content":[{"type":"text","text":"a"}],"stopReason":"stop"}"#;
+        let aborted = r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"read","arguments":{}}],"stopReason":"aborted"}"#;
+        let calls = r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"read","arguments":{}},{"type":"toolCall","id":"d","name":"read","arguments":{}}],"stopReason":"toolUse"}"#;
+        let result =
+            r#"{"role":"toolResult","toolCallId":"c","toolName":"read","content":[],"isError":false}"#;
+        assert_eq!(after(&[]), None);
+        assert_eq!(after(&[ask]), Some(Interruption::NotAnswered));
+        assert_eq!(after(&[ask, done]), None);
+        assert_eq!(after(&[ask, aborted]), None);
+        assert_eq!(after(&[ask, calls]), Some(Interruption::CallsNotRun(2)));
+        assert_eq!(after(&[ask, calls, result]), Some(Interruption::CallsNotRun(1)));
+        assert_eq!(after(&[ask, calls, result, result]), Some(Interruption::NotAnswered));
+    }
+}
