@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 use super::Server;
 use super::answer::{self, Refusal, Reply};
 use super::request::Request;
-use crate::failure;
 
 /// Does a command of these; none if the command is not one of them.
 pub(super) fn reply(server: &mut Server, request: &Request<'_>) -> Result<Option<Reply>, Refusal> {
@@ -127,7 +126,6 @@ fn bash(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
         *running = Some(abort.clone());
     }
     let (agent, ends, cwd) = (server.agent.clone(), server.ends.clone(), server.cwd.clone());
-    let (out, id, command) = (server.out.clone(), request.id.clone(), request.command.clone());
     let (session_id, overflow) = agent.with_session(|session| {
         let file = session.get_session_file().map(|file| file.with_extension("outputs"));
         (session.get_session_id().to_owned(), file)
@@ -137,29 +135,10 @@ fn bash(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
             Surroundings { cwd: &cwd, overflow: overflow.as_deref(), abort, timeout: None, update: &|_| {} };
         let message = shell::run(&shell, &with, time::now).await;
         *ends.bash.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let is_busy = agent.running().is_some();
-        let stored = if is_busy { Ok(()) } else { store(&agent, &session_id, &message) };
-        let outcome = stored.map(|()| Some(result(&message)));
-        out.line(answer::line(id.as_deref(), &command, outcome));
-        if is_busy {
-            agent.wait_for_idle().await;
-            if let Err(error) = store(&agent, &session_id, &message) {
-                failure::warn(&error.to_string());
-            }
-        }
+        agent.append_aside(&session_id, message.clone())?;
+        Ok(Some(result(&message)))
     };
-    server.begin_task(work);
-    Ok(Reply::Elsewhere)
-}
-
-/// Appends what came of a command, if the session is still the one that it was run in.
-fn store(agent: &AgentSession, session_id: &str, message: &str) -> Result<(), Refusal> {
-    agent.with_session(|session| {
-        if session.get_session_id() == session_id {
-            session.append_message(message)?;
-        }
-        Ok(())
-    })
+    Ok(server.begin(request, work))
 }
 
 /// What the client is told of a command.
