@@ -193,7 +193,7 @@ impl Drop for Program {
     }
 }
 
-fn pairs<'a>(said: &'a [(String, String)]) -> Vec<(&'a str, &'a str)> {
+fn pairs(said: &[(String, String)]) -> Vec<(&str, &str)> {
     said.iter().map(|(role, text)| (&**role, &**text)).collect()
 }
 

@@ -88,14 +88,14 @@ fn prompt(server: &Server, request: &Request<'_>) -> Result<Reply, Refusal> {
     }
 }
 
-/// Says something to a turn that runs; without one it is a prompt.
+/// Says something to a turn that runs, or after what else runs; it is a prompt while nothing does.
 fn say(
     server: &Server,
     request: &Request<'_>,
     prompt: Prompt,
     how: fn(&AgentSession, Prompt) -> Result<(), ramal_agent::AgentError>,
 ) -> Result<Reply, Refusal> {
-    if server.agent.running() != Some(Operation::Turn) {
+    if server.agent.running().is_none() {
         return begin_turn(server, request, prompt);
     }
     how(&server.agent, prompt)?;
@@ -104,9 +104,10 @@ fn say(
 
 /// Begins a turn. That it was accepted is told before anything that comes of it.
 fn begin_turn(server: &Server, request: &Request<'_>, prompt: Prompt) -> Result<Reply, Refusal> {
-    let _events_wait = server.out.order();
-    server.agent.prompt(prompt)?;
-    server.out.line(answer::line(request.id.as_deref(), &request.command, Ok(None)));
+    server.out.line_first(|| {
+        server.agent.prompt(prompt)?;
+        Ok::<_, Refusal>(answer::line(request.id.as_deref(), &request.command, Ok(None)))
+    })?;
     Ok(Reply::Elsewhere)
 }
 
