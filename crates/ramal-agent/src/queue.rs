@@ -46,6 +46,8 @@ pub(crate) struct Queue {
     pub(crate) follow_up: VecDeque<Prompt>,
     pub(crate) steering_mode: QueueMode,
     pub(crate) follow_up_mode: QueueMode,
+    /// Messages to be stored when nothing runs any more, each with the id of the session it is for.
+    pub(crate) aside: Vec<(String, String)>,
 }
 
 impl Queue {

@@ -122,13 +122,47 @@ impl AgentSession {
     /// Ends an operation that was no turn. What the user said meanwhile is sent now.
     pub(crate) fn end(&self, mut stage: OnStage) {
         let is_waited_for = {
-            let queue = self.queue();
+            let mut queue = self.queue();
+            self.store_aside(&mut queue);
             stage.leave();
             !queue.is_empty()
         };
         drop(stage);
         if is_waited_for && let Err(error) = self.send_waiting() {
             self.emit(AgentEvent::Notice { message: error.to_string() });
+        }
+    }
+
+    /// Stores a message that is no part of a turn, such as that of a command of the user's: now, or at the
+    /// end of what runs, for within a turn it would stand between a call and its result. It is let go if
+    /// the session `session_id` is left meanwhile.
+    ///
+    /// # Errors
+    /// If it could not be appended now.
+    pub fn append_aside(&self, session_id: &str, message: String) -> Result<(), AgentError> {
+        let mut queue = self.queue();
+        if self.running().is_some() {
+            queue.aside.push((session_id.to_owned(), message));
+            return Ok(());
+        }
+        let mut manager = self.manager();
+        if manager.get_session_id() == session_id {
+            manager.append_message(&message)?;
+        }
+        Ok(())
+    }
+
+    fn store_aside(&self, queue: &mut Queue) {
+        for (session_id, message) in std::mem::take(&mut queue.aside) {
+            let mut manager = self.manager();
+            if manager.get_session_id() != session_id {
+                continue;
+            }
+            let stored = manager.append_message(&message);
+            drop(manager);
+            if let Err(error) = stored {
+                self.emit(AgentEvent::Notice { message: error.to_string() });
+            }
         }
     }
 
@@ -220,10 +254,11 @@ impl AgentSession {
     /// Ends a turn, unless something was said meanwhile. The end is told when the next prompt is
     /// possible, and before anything is told of that.
     fn leaves(&self, stage: &mut OnStage, gives_up: bool, messages: &mut Vec<String>) -> bool {
-        let queue = self.queue();
+        let mut queue = self.queue();
         if !gives_up && !stage.abort.is_cancelled() && !queue.is_empty() {
             return false;
         }
+        self.store_aside(&mut queue);
         self.emit_after(|| stage.leave(), AgentEvent::AgentEnd { messages: std::mem::take(messages) });
         true
     }

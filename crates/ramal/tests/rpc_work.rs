@@ -335,7 +335,7 @@ fn one_navigation_at_a_time() {
 
 #[test]
 fn what_may_and_may_not_be_done_during_a_turn() {
-    let scratch = Scratch::new(&[says("One."), dawdles("Two"), dawdles("Three")]);
+    let scratch = Scratch::new(&[says("One."), dawdles("Two"), dawdles("Three"), dawdles("Three")]);
     let mut program = scratch.start();
     program.say("First");
     let first = program.ok(json!({"type": "get_state"}))["leafId"].clone();
@@ -359,7 +359,7 @@ fn what_may_and_may_not_be_done_during_a_turn() {
     // A command's output waits until the turn has ended.
     program.ok(json!({"type": "bash", "command": "echo out"}));
     assert!(scratch.said().iter().all(|(role, _)| role != "bashExecution"));
-    // An abort reaches a navigation that waits for the turn to end.
+    // An abort reaches a navigation that waits for the turn to end, whether it has asked the model or not.
     let target = json!({"type": "navigate_tree", "id": "go", "targetId": first, "summarize": true});
     program.send(&[target, json!({"type": "abort"})]);
     assert_eq!(program.answer("go")["data"], json!({"cancelled": true, "aborted": true}));

@@ -231,21 +231,16 @@ impl Server {
         work: impl Future<Output = Result<Option<String>, Refusal>> + Send + 'static,
     ) -> Reply {
         let (out, id, command) = (self.out.clone(), request.id.clone(), request.command.clone());
-        self.begin_task(async move {
+        let mut work = Box::pin(async move {
             let outcome = work.await;
             out.line(answer::line(id.as_deref(), &command, outcome));
         });
-        Reply::Elsewhere
-    }
-
-    /// As [`Server::begin`], for what answers by itself.
-    fn begin_task(&mut self, work: impl Future<Output = ()> + Send + 'static) {
-        let mut work = Box::pin(work);
         // Its first step is made here; what is left of it goes on beside the next requests.
         if work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
             self.tasks.retain(|task| !task.is_finished());
             self.tasks.push(self.runtime.spawn(work));
         }
+        Reply::Elsewhere
     }
 
     /// Remembers where one is now.

@@ -29,8 +29,8 @@ pub(super) struct Outgoing {
     items: Sender<Item>,
     /// Bytes of events that wait.
     behind: Arc<AtomicUsize>,
-    /// Held to keep events back until something else has been said.
-    order: Arc<Mutex<()>>,
+    /// What is kept back until something else has been said; none if none are to be.
+    held: Arc<Mutex<Option<Vec<Item>>>>,
     output: Arc<Mutex<Output<Stdout>>>,
 }
 
@@ -46,7 +46,7 @@ impl Outgoing {
         let outgoing = Outgoing {
             items,
             behind: Arc::default(),
-            order: Arc::default(),
+            held: Arc::default(),
             output: Arc::new(Mutex::new(Output::new(io::stdout()))),
         };
         let (output, behind) = (Arc::clone(&outgoing.output), Arc::clone(&outgoing.behind));
@@ -66,7 +66,6 @@ impl Outgoing {
 
     /// Tells an event. Never waits for the client.
     pub(super) fn event(&self, event: &Arc<AgentEvent>) {
-        let _order = self.order();
         let size = size(event);
         let grows =
             matches!(**event, AgentEvent::MessageUpdate { .. } | AgentEvent::ToolExecutionUpdate { .. });
@@ -74,17 +73,34 @@ impl Outgoing {
             return;
         }
         self.behind.fetch_add(size, Ordering::Relaxed);
-        self.send(Item::Event(Arc::clone(event)));
+        self.tell(Item::Event(Arc::clone(event)));
     }
 
-    /// Keeps events back as long as this is held.
-    pub(super) fn order(&self) -> MutexGuard<'_, ()> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    fn tell(&self, item: Item) {
+        match &mut *self.held() {
+            Some(held) => held.push(item),
+            None => self.send(item),
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Vec<Item>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something that is answered with a line before anything that comes of it is told. Nobody who
+    /// tells an event waits for that.
+    pub(super) fn line_first<E>(&self, work: impl FnOnce() -> Result<String, E>) -> Result<(), E> {
+        *self.held() = Some(Vec::new());
+        let outcome = work();
+        let mut held = self.held();
+        let outcome = outcome.map(|line| self.send(Item::Line(line)));
+        held.take().into_iter().flatten().for_each(|item| self.send(item));
+        outcome
     }
 
     /// Writes a line. Never waits for the client.
     pub(super) fn line(&self, text: String) {
-        self.send(Item::Line(text));
+        self.tell(Item::Line(text));
     }
 
     /// Waits until everything before has been written, and lets `write` write.

@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 use super::Server;
 use super::answer::{self, Refusal, Reply};
 use super::request::Request;
-use crate::failure;
 
 /// Does a command of these; none if the command is not one of them.
 pub(super) fn reply(server: &mut Server, request: &Request<'_>) -> Result<Option<Reply>, Refusal> {
@@ -89,14 +88,14 @@ fn prompt(server: &Server, request: &Request<'_>) -> Result<Reply, Refusal> {
     }
 }
 
-/// Says something to a turn that runs; without one it is a prompt.
+/// Says something to a turn that runs, or after what else runs; it is a prompt while nothing does.
 fn say(
     server: &Server,
     request: &Request<'_>,
     prompt: Prompt,
     how: fn(&AgentSession, Prompt) -> Result<(), ramal_agent::AgentError>,
 ) -> Result<Reply, Refusal> {
-    if server.agent.running() != Some(Operation::Turn) {
+    if server.agent.running().is_none() {
         return begin_turn(server, request, prompt);
     }
     how(&server.agent, prompt)?;
@@ -105,9 +104,10 @@ fn say(
 
 /// Begins a turn. That it was accepted is told before anything that comes of it.
 fn begin_turn(server: &Server, request: &Request<'_>, prompt: Prompt) -> Result<Reply, Refusal> {
-    let _events_wait = server.out.order();
-    server.agent.prompt(prompt)?;
-    server.out.line(answer::line(request.id.as_deref(), &request.command, Ok(None)));
+    server.out.line_first(|| {
+        server.agent.prompt(prompt)?;
+        Ok::<_, Refusal>(answer::line(request.id.as_deref(), &request.command, Ok(None)))
+    })?;
     Ok(Reply::Elsewhere)
 }
 
@@ -127,7 +127,6 @@ fn bash(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
         *running = Some(abort.clone());
     }
     let (agent, ends, cwd) = (server.agent.clone(), server.ends.clone(), server.cwd.clone());
-    let (out, id, command) = (server.out.clone(), request.id.clone(), request.command.clone());
     let (session_id, overflow) = agent.with_session(|session| {
         let file = session.get_session_file().map(|file| file.with_extension("outputs"));
         (session.get_session_id().to_owned(), file)
@@ -137,29 +136,10 @@ fn bash(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
             Surroundings { cwd: &cwd, overflow: overflow.as_deref(), abort, timeout: None, update: &|_| {} };
         let message = shell::run(&shell, &with, time::now).await;
         *ends.bash.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let is_busy = agent.running().is_some();
-        let stored = if is_busy { Ok(()) } else { store(&agent, &session_id, &message) };
-        let outcome = stored.map(|()| Some(result(&message)));
-        out.line(answer::line(id.as_deref(), &command, outcome));
-        if is_busy {
-            agent.wait_for_idle().await;
-            if let Err(error) = store(&agent, &session_id, &message) {
-                failure::warn(&error.to_string());
-            }
-        }
+        agent.append_aside(&session_id, message.clone())?;
+        Ok(Some(result(&message)))
     };
-    server.begin_task(work);
-    Ok(Reply::Elsewhere)
-}
-
-/// Appends what came of a command, if the session is still the one that it was run in.
-fn store(agent: &AgentSession, session_id: &str, message: &str) -> Result<(), Refusal> {
-    agent.with_session(|session| {
-        if session.get_session_id() == session_id {
-            session.append_message(message)?;
-        }
-        Ok(())
-    })
+    Ok(server.begin(request, work))
 }
 
 /// What the client is told of a command.
