@@ -398,6 +398,23 @@ fn contents(session: &SessionManager) -> Vec<(String, String)> {
     session.get_entries().map(content).collect()
 }
 
+/// What is inside stays broken; that it has a place again is true of the file, not only said.
+#[test]
+fn unreadable_entries_are_hung_up_too() {
+    for parent in ["\"gone\"", "\"b\""] {
+        let line = say("b", parent, "1").replace("\"}}", "\"}{}}");
+        let text = [HEADER, &say("a", "null", "0"), &line, ""].join("\n");
+        let log = log(&text);
+        let repaired = repair(&log.path, Path::new("/here")).unwrap();
+        assert_eq!(repaired.count, 1, "{line}");
+        assert_eq!(report(&log.path).mendable, 0, "{line}: {:?}", report(&log.path).findings);
+        let mended = line.replace(&format!("\"parentId\":{parent}"), "\"parentId\":\"a\"");
+        assert!(std::fs::read_to_string(&log.path).unwrap().contains(&mended), "{mended}");
+        assert_eq!(open(&log.path).entry_count(), 2);
+        assert_eq!(repair(&log.path, Path::new("/here")).unwrap(), Repaired::default());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 

@@ -27,7 +27,7 @@ enum Change {
     /// Every member of that name goes.
     Remove,
     /// A new value as the first members, in the order given; old ones of that name go.
-    First(String),
+    First(Vec<u8>),
     /// The member gets another name and another value, in place.
     Rename(String, String),
 }
@@ -63,7 +63,7 @@ impl ObjectEdit {
 
     /// Puts the member `key` before all others; one that was there goes.
     pub fn insert_first(mut self, key: &str, value: impl Into<String>) -> Self {
-        self.changes.push((key.into(), Change::First(value.into())));
+        self.changes.push((key.into(), Change::First(value.into().into_bytes())));
         self
     }
 
@@ -73,24 +73,33 @@ impl ObjectEdit {
         self
     }
 
-    /// The object with the changes made. Bytes that are no whole object come back as they were.
+    /// The object with the changes made. Of an object that breaks off in the middle what stands before
+    /// the break is changed, and new members come first. Bytes that are no object at all come back as
+    /// they were.
     pub fn apply(&self, object: &[u8]) -> Vec<u8> {
         let mut walk = Members::new(object);
+        let open = walk.position();
         let members: Vec<Member> = walk.by_ref().collect();
-        if !walk.is_whole() || self.is_empty() {
+        if self.is_empty() || open == 0 || object[open - 1] != b'{' {
             return object.to_vec();
         }
-        let open = object.iter().position(|&b| b == b'{').map_or(0, |at| at + 1);
+        let is_there = |key: &str| members.iter().any(|member| is_key(&object[member.key.clone()], key));
+        let goes_first = |key: &str, change: &Change| match change {
+            Change::First(_) => true,
+            Change::Set(_) => !walk.is_whole() && !is_there(key),
+            Change::Remove | Change::Rename(..) => false,
+        };
         let mut out = Vec::with_capacity(object.len() + 64);
         out.extend_from_slice(&object[..open]);
         let mut any = false;
-        for (key, change) in &self.changes {
-            if let Change::First(value) = change {
+        let mut used = vec![false; self.changes.len()];
+        for (i, (key, change)) in self.changes.iter().enumerate() {
+            if let (Change::First(value) | Change::Set(value), true) = (change, goes_first(key, change)) {
+                used[i] = true;
                 comma(&mut out, &mut any);
-                member(&mut out, key, value.as_bytes());
+                member(&mut out, key, value);
             }
         }
-        let mut used = vec![false; self.changes.len()];
         let mut from = open;
         for m in &members {
             let raw = &object[m.key.clone()];
@@ -167,6 +176,16 @@ mod tests {
         check(edit(), "{}", r#"{"b":2}"#);
         check(edit(), r#"{"b":1,"d":1,"b":3}"#, r#"{"b":2,"d":1,"b":2}"#);
         check(edit(), "[1]", "[1]");
+        check(edit(), "", "");
+    }
+
+    #[test]
+    fn a_broken_object_is_changed_before_the_break() {
+        let edit = || ObjectEdit::new().set("b", "2");
+        check(edit(), r#"{"a":1,"b":9,"c":{}{}}"#, r#"{"a":1,"b":2,"c":{}{}}"#);
+        check(edit(), r#"{"a":1{},"b":9}"#, r#"{"b":2,"a":1{},"b":9}"#);
+        check(edit().remove("a"), r#" {"a":1}{"#, r#" {"b":2}{"#);
+        check(edit(), r#"{"a" 1}"#, r#"{"b":2"a" 1}"#);
     }
 
     #[test]

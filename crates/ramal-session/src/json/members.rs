@@ -201,8 +201,9 @@ pub(crate) fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
         b'{' | b'[' => balance::close_of(&bytes[at + 1..]).map(|length| at + 1 + length),
         _ => {
             let rest = &bytes[at..];
-            let end =
-                rest.iter().position(|b| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n'))?;
+            // A bracket or a string that follows without a comma is no part of it.
+            let ends = |b: &u8| b",}]{[\" \t\r\n".contains(b);
+            let end = rest.iter().position(ends)?;
             (end > 0).then_some(at + end)
         }
     }
