@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ramal_model::{Endpoint, LanguageModel, RetryPolicy, ThinkingLevel};
-use ramal_session::{At, EntryId, NameSource, SessionManager, SessionStats};
+use ramal_session::{At, EntryId, NameSource, SessionContext, SessionManager, SessionStats};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -268,18 +268,19 @@ impl AgentSession {
     pub fn model_choice(&self) -> Result<ModelChoice, AgentError> {
         let manager = self.manager();
         let context = manager.build_session_context(At::Leaf)?;
-        let says_level = manager
-            .get_branch(None)
-            .iter()
-            .any(|entry| entry.kind() == ramal_session::Kind::ThinkingLevelChange);
-        let thinking = context.thinking_level.parse().ok().filter(|_| says_level);
-        Ok(ModelChoice {
+        Ok(self.model_choice_in(&context))
+    }
+
+    /// As [`AgentSession::model_choice`], where the context is there already.
+    pub fn model_choice_in(&self, context: &SessionContext<'_>) -> ModelChoice {
+        let thinking = context.thinking_level.parse().ok().filter(|_| context.says_thinking_level);
+        ModelChoice {
             model: context
                 .model("default")
                 .map(str::to_owned)
                 .or_else(|| self.config().default_model.clone()),
             thinking: thinking.unwrap_or(self.config().default_thinking),
-        })
+        }
     }
 
     /// The endpoint of the model that answers next.

@@ -71,14 +71,7 @@ async fn back_to_a_message_and_said_another_way() {
 #[tokio::test]
 async fn a_summary_is_brought_home() {
     let seen: Seen<TreeMoved> = Seen::default();
-    let moves = seen.clone();
-    let hook = TestHook {
-        tree: on(move |moved| {
-            moves.push(moved);
-            async { Ok(()) }
-        }),
-        ..TestHook::default()
-    };
+    let hook = watching(&seen);
     let mut world = World::hooked([], [hook]);
     let target = two_turns(&world).await;
     world.model.script([
@@ -269,6 +262,18 @@ async fn a_hook_refuses() {
     is_unchanged(&world, &leaf, count).await;
 }
 
+/// Keeps what is told of moves.
+fn watching(seen: &Seen<TreeMoved>) -> TestHook {
+    let moves = seen.clone();
+    TestHook {
+        tree: on(move |moved| {
+            moves.push(moved);
+            async { Ok(()) }
+        }),
+        ..TestHook::default()
+    }
+}
+
 fn supplying(summary: &'static str) -> TestHook {
     TestHook {
         before_tree: on(move |_| async move {
@@ -454,14 +459,7 @@ async fn an_injected_message_is_said_again_as_well() {
 #[tokio::test]
 async fn a_move_without_a_summary_is_told_without_one() {
     let seen: Seen<TreeMoved> = Seen::default();
-    let moves = seen.clone();
-    let hook = TestHook {
-        tree: on(move |moved| {
-            moves.push(moved);
-            async { Ok(()) }
-        }),
-        ..TestHook::default()
-    };
+    let hook = watching(&seen);
     let world = World::hooked([], [hook]);
     let target = two_turns(&world).await;
     let old = world.leaf();

@@ -60,6 +60,8 @@ pub enum ContextError {
 pub struct SessionContext<'a> {
     /// How much the model is to think; `off` if nothing says otherwise.
     pub thinking_level: String,
+    /// Whether an entry of the path is about that, also one that cannot be read.
+    pub says_thinking_level: bool,
     /// Role and model, as `provider/id`, in the order in which the roles first appear. The role of
     /// the model that answers is `default`.
     pub models: Vec<(String, String)>,
@@ -98,6 +100,7 @@ impl SessionManager {
         let surveyed = plan::survey(self, &path)?;
         let State {
             thinking_level,
+            says_thinking_level,
             models,
             mode,
             mode_data,
@@ -109,6 +112,7 @@ impl SessionManager {
         } = surveyed.state;
         Ok(SessionContext {
             thinking_level,
+            says_thinking_level,
             models,
             mode,
             mode_data,

@@ -11,6 +11,7 @@ const DEFAULT_ROLE: &str = "default";
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) thinking_level: String,
+    pub(super) says_thinking_level: bool,
     pub(super) models: Vec<(String, String)>,
     pub(super) mode: String,
     pub(super) mode_data: Option<String>,
@@ -29,6 +30,7 @@ impl State {
     pub(super) fn new() -> State {
         State {
             thinking_level: "off".into(),
+            says_thinking_level: false,
             models: Vec::new(),
             mode: "none".into(),
             mode_data: None,
@@ -57,6 +59,7 @@ impl State {
 
     /// Takes in the next entry of the path. One that cannot be read sets nothing.
     pub(super) fn take(&mut self, entry: &Entry) {
+        self.says_thinking_level |= entry.kind() == Kind::ThinkingLevelChange;
         if entry.is_unreadable() {
             return;
         }

@@ -56,8 +56,7 @@ pub(super) fn leaf_id(session: &SessionManager) -> Result<String, Refusal> {
 
 fn state(server: &Server) -> Result<Reply, Refusal> {
     let agent = &server.agent;
-    let choice = agent.model_choice()?;
-    let (mut data, level, messages) = agent.with_session(|session| {
+    let (mut data, choice, level, messages) = agent.with_session(|session| {
         let text = |text: Option<&str>| text.map_or_else(|| "null".into(), quote);
         let file = session.get_session_file().map(|path| path.to_string_lossy());
         let mut data = format!(
@@ -71,8 +70,9 @@ fn state(server: &Server) -> Result<Reply, Refusal> {
         if let Some(name) = session.get_session_name() {
             data += &format!(",\"sessionName\":{}", quote(&name));
         }
-        let level = session.build_session_context(At::Leaf)?.thinking_level.clone();
-        Ok::<_, Refusal>((data, level, session.message_count()))
+        let context = session.build_session_context(At::Leaf)?;
+        let choice = agent.model_choice_in(&context);
+        Ok::<_, Refusal>((data, choice, context.thinking_level, session.message_count()))
     })?;
     if let Some(model) = &choice.model {
         data += &format!(",\"model\":{}", quote(model));
