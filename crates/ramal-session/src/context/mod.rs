@@ -10,19 +10,21 @@ mod plan;
 mod render;
 mod state;
 mod stats;
+mod surveys;
 mod templates;
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 pub use model_input::ModelInput;
 pub use stats::SessionStats;
+pub(crate) use surveys::Surveys;
 
 use self::model_input::Pairing;
-use self::plan::Item;
+use self::plan::Surveyed;
 use self::render::Rendered;
-use self::state::State;
 use crate::error::{NoSuchEntry, ReadError};
 use crate::json::quote;
 use crate::manager::{At, EntryRef, SessionManager};
@@ -78,7 +80,7 @@ pub struct SessionContext<'a> {
     /// Names of the active tools; none if no entry says.
     pub active_tools: Option<Vec<String>>,
     session: &'a SessionManager,
-    items: Vec<Item>,
+    survey: Arc<Surveyed>,
 }
 
 /// A message of a context.
@@ -91,37 +93,26 @@ pub struct ContextMessage<'a> {
 }
 
 impl SessionManager {
-    /// The context at a position: its settings, and a plan of its messages. Linear in the path.
+    /// The context at a position: its settings, and a plan of its messages. Linear in the path; of a path
+    /// that was asked for before, in what is new on it and in its messages.
     ///
     /// # Errors
     /// If there is no such entry, or the log cannot be read any more.
     pub fn build_session_context(&self, at: At<'_>) -> Result<SessionContext<'_>, ContextError> {
-        let path = self.number_at(at)?.map(|number| self.tree.path(number)).unwrap_or_default();
-        let surveyed = plan::survey(self, &path)?;
-        let State {
-            thinking_level,
-            says_thinking_level,
-            models,
-            mode,
-            mode_data,
-            service_tier,
-            injected_rules,
-            selected_mcp_tools,
-            active_tools,
-            ..
-        } = surveyed.state;
+        let survey = surveys::survey(self, self.number_at(at)?)?;
+        let state = &survey.state;
         Ok(SessionContext {
-            thinking_level,
-            says_thinking_level,
-            models,
-            mode,
-            mode_data,
-            service_tier,
-            injected_rules,
-            selected_mcp_tools,
-            active_tools,
+            thinking_level: state.thinking_level.clone(),
+            says_thinking_level: state.says_thinking_level,
+            models: state.models_with(survey.answered_by.as_deref()),
+            mode: state.mode.clone(),
+            mode_data: state.mode_data.clone(),
+            service_tier: state.service_tier.clone(),
+            injected_rules: state.injected_rules.clone(),
+            selected_mcp_tools: state.selected_mcp_tools.clone(),
+            active_tools: state.active_tools.clone(),
             session: self,
-            items: surveyed.items,
+            survey,
         })
     }
 }
@@ -171,7 +162,7 @@ impl<'a> SessionContext<'a> {
     /// The messages, each with the number of its entry.
     fn rendered(&self) -> impl Iterator<Item = Result<(u32, Rendered), ReadError>> {
         let session = self.session;
-        let mut items = self.items.iter();
+        let mut items = self.survey.items.iter();
         let mut ready = VecDeque::new();
         std::iter::from_fn(move || {
             loop {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use memchr::memmem;
 
 use super::render;
-use super::state::State;
+use super::state::{self, State};
 use crate::entry::{Entry, Kind, Role};
 use crate::error::ReadError;
 use crate::log::window::Window;
@@ -22,10 +22,16 @@ pub(super) struct Item {
 }
 
 /// What a walk over a path has found.
-#[derive(Debug)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Surveyed {
+    /// What entries set.
     pub(super) state: State,
+    /// The model that the last answer names, as far as that counts: no entry chose one.
+    pub(super) answered_by: Option<String>,
     pub(super) items: Vec<Item>,
+    edits: HashMap<u32, Edit>,
+    /// An edit names an entry that is not there; should it come, it counts.
+    waits: bool,
 }
 
 /// What the latest edit of an entry does.
@@ -49,31 +55,94 @@ struct Speaker {
 
 /// Walks over a path: settings, edits, the latest boundary and compaction, then who contributes.
 pub(super) fn survey(session: &SessionManager, path: &[u32]) -> Result<Surveyed, ReadError> {
-    let mut state = State::new();
-    let mut edits = HashMap::new();
+    let mut surveyed = Surveyed::default();
     let mut begin = 0;
     for (at, &number) in path.iter().enumerate() {
         match session.tree.node(number).kind {
-            kind if State::is_set_by(kind) => state.take(&session.entry(number)?),
-            Kind::ContextEdit => {
-                if let Some((target, edit)) = read_edit(session, &session.entry(number)?, number) {
-                    edits.insert(target, edit);
-                }
-            }
+            kind if State::is_set_by(kind) => surveyed.state.take(&session.entry(number)?),
+            Kind::ContextEdit => match read_edit(session, &session.entry(number)?, number) {
+                Some((target, edit)) => drop(surveyed.edits.insert(target, edit)),
+                None => surveyed.waits = true,
+            },
             Kind::ResetBoundary => begin = at + 1,
             _ => {}
         }
     }
-    default_model(session, path, &mut state)?;
+    surveyed.ask_answers(session, path)?;
     let speaker = speaker(session, path, begin)?;
-    Ok(Surveyed { state, items: items(session, path, begin, speaker, &edits) })
+    surveyed.add_items(session, path, begin, speaker);
+    Ok(surveyed)
 }
 
-/// Where no entry chose the model that answers, the last answer that names one does.
-fn default_model(session: &SessionManager, path: &[u32], state: &mut State) -> Result<(), ReadError> {
-    if state.has_default_model() {
-        return Ok(());
+impl Surveyed {
+    /// Whether entries that follow leave what was found as it is, and only add to it.
+    pub(super) fn can_go_on(&self, session: &SessionManager, path: &[u32]) -> bool {
+        let changes = |&number: &u32| {
+            matches!(
+                session.tree.node(number).kind,
+                Kind::Compaction | Kind::ContextEdit | Kind::ResetBoundary
+            )
+        };
+        !self.waits && !path.iter().any(changes)
     }
+
+    /// The survey of the path that goes on with `path`, if it can.
+    pub(super) fn go_on(&self, session: &SessionManager, path: &[u32]) -> Result<Surveyed, ReadError> {
+        let mut surveyed = self.clone();
+        for &number in path {
+            if State::is_set_by(session.tree.node(number).kind) {
+                surveyed.state.take(&session.entry(number)?);
+            }
+        }
+        surveyed.ask_answers(session, path)?;
+        surveyed.add_items(session, path, 0, None);
+        Ok(surveyed)
+    }
+
+    /// Where no entry chose the model that answers, the last answer that names one does.
+    fn ask_answers(&mut self, session: &SessionManager, path: &[u32]) -> Result<(), ReadError> {
+        if self.state.has_default_model() {
+            self.answered_by = None;
+        } else if let Some(model) = last_answer(session, path)? {
+            self.answered_by = Some(model);
+        }
+        Ok(())
+    }
+
+    fn add_items(&mut self, session: &SessionManager, path: &[u32], begin: usize, speaker: Option<Speaker>) {
+        let node = |number: u32| session.tree.node(number);
+        let speaks = |number: u32| {
+            matches!(node(number).kind, Kind::Message | Kind::CustomMessage | Kind::BranchSummary)
+        };
+        let mut rest = begin;
+        if let Some(speaker) = speaker {
+            let own_system = self.add(path[speaker.at]) && speaker.has_system;
+            for &number in &path[speaker.from..speaker.at] {
+                if speaks(number) && !(own_system && node(number).role == Role::System) {
+                    self.add(number);
+                }
+            }
+            rest = speaker.at + 1;
+        }
+        for &number in path[rest..].iter().filter(|&&number| speaks(number)) {
+            self.add(number);
+        }
+    }
+
+    /// Adds an entry, unless an edit leaves it out.
+    fn add(&mut self, number: u32) -> bool {
+        let edit = match self.edits.get(&number) {
+            Some(Edit::LeaveOut) => return false,
+            Some(Edit::Replace(edit)) => *edit,
+            Some(Edit::Nothing) | None => NONE,
+        };
+        self.items.push(Item { number, edit });
+        true
+    }
+}
+
+/// The model that the last answer of a path names.
+fn last_answer(session: &SessionManager, path: &[u32]) -> Result<Option<String>, ReadError> {
     let mut lines = Window::new();
     let provider = memmem::Finder::new(b"provider");
     for &number in path.iter().rev() {
@@ -87,12 +156,12 @@ fn default_model(session: &SessionManager, path: &[u32], state: &mut State) -> R
                 continue;
             }
             let entry = session.entry(number)?;
-            if entry.message().is_some_and(|answer| state.take_answer(answer)) {
-                break;
+            if let Some(model) = entry.message().and_then(state::model_of_answer) {
+                return Ok(Some(model));
             }
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// What an edit is about, and what it does.
@@ -129,42 +198,4 @@ fn speaker(session: &SessionManager, path: &[u32], begin: usize) -> Result<Optio
         }));
     }
     Ok(None)
-}
-
-fn items(
-    session: &SessionManager,
-    path: &[u32],
-    begin: usize,
-    speaker: Option<Speaker>,
-    edits: &HashMap<u32, Edit>,
-) -> Vec<Item> {
-    let mut items = Vec::new();
-    let mut add = |number: u32| match edits.get(&number) {
-        Some(Edit::LeaveOut) => false,
-        Some(Edit::Replace(edit)) => {
-            items.push(Item { number, edit: *edit });
-            true
-        }
-        Some(Edit::Nothing) | None => {
-            items.push(Item { number, edit: NONE });
-            true
-        }
-    };
-    let node = |number: u32| session.tree.node(number);
-    let speaks =
-        |number: u32| matches!(node(number).kind, Kind::Message | Kind::CustomMessage | Kind::BranchSummary);
-    let mut rest = begin;
-    if let Some(speaker) = speaker {
-        let own_system = add(path[speaker.at]) && speaker.has_system;
-        for &number in &path[speaker.from..speaker.at] {
-            if speaks(number) && !(own_system && node(number).role == Role::System) {
-                add(number);
-            }
-        }
-        rest = speaker.at + 1;
-    }
-    for &number in path[rest..].iter().filter(|&&number| speaks(number)) {
-        add(number);
-    }
-    items
 }

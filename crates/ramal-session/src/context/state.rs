@@ -8,7 +8,7 @@ use crate::json::members;
 const DEFAULT_ROLE: &str = "default";
 
 /// Settings as far as a path has been walked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct State {
     pub(super) thinking_level: String,
     pub(super) says_thinking_level: bool,
@@ -25,9 +25,9 @@ pub(super) struct State {
     rules: HashSet<String>,
 }
 
-impl State {
+impl Default for State {
     /// What holds where nothing was set.
-    pub(super) fn new() -> State {
+    fn default() -> State {
         State {
             thinking_level: "off".into(),
             says_thinking_level: false,
@@ -42,7 +42,9 @@ impl State {
             rules: HashSet::new(),
         }
     }
+}
 
+impl State {
     /// Whether entries of a kind set something.
     pub(super) fn is_set_by(kind: Kind) -> bool {
         matches!(
@@ -109,13 +111,17 @@ impl State {
         self.roles.contains_key(DEFAULT_ROLE)
     }
 
-    /// Takes the model that gave an answer as the default one; false if the answer does not name it.
-    pub(super) fn take_answer(&mut self, answer: Message<'_>) -> bool {
-        let named = |key| answer.get_str(key).filter(|text| !text.is_empty());
-        let (Some(provider), Some(model)) = (named("provider"), named("model")) else { return false };
-        self.models.insert(0, (DEFAULT_ROLE.into(), format!("{provider}/{model}")));
-        true
+    /// The models by role; that of the last answer as the default one where no entry chose one.
+    pub(super) fn models_with(&self, answered_by: Option<&str>) -> Vec<(String, String)> {
+        let answered = answered_by.map(|model| (DEFAULT_ROLE.to_owned(), model.to_owned()));
+        answered.into_iter().chain(self.models.iter().cloned()).collect()
     }
+}
+
+/// The model that gave an answer; none if the answer does not name it.
+pub(super) fn model_of_answer(answer: Message<'_>) -> Option<String> {
+    let named = |key| answer.get_str(key).filter(|text| !text.is_empty());
+    Some(format!("{}/{}", named("provider")?, named("model")?))
 }
 
 /// The model that a `model_change` names, in either dialect.

@@ -22,6 +22,7 @@ pub use moves::{Moved, NavigateError};
 pub use queries::{At, EntryRef, Irregular};
 
 use crate::check::{Damage, Flaw};
+use crate::context::Surveys;
 use crate::entry::{Header, stable_hash};
 use crate::error::ReadOnly;
 use crate::log::Log;
@@ -62,6 +63,8 @@ pub struct SessionManager {
     durability: Durability,
     /// False once the file system was found to have no locks.
     has_locks: bool,
+    /// What was found out about paths, for the next who asks.
+    pub(crate) surveys: Surveys,
 }
 
 /// Where a session's bytes belong.

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::intake::{Intake, Last};
 use super::{DamageFound, Durability, Place, ReadUpTo, SessionManager};
+use crate::context::Surveys;
 use crate::entry::{Header, time};
 use crate::error::OpenError;
 use crate::library;
@@ -123,6 +124,7 @@ impl SessionManager {
             header_at: Some(0),
             durability: Durability::OnDisk,
             has_locks: true,
+            surveys: Surveys::default(),
         }
     }
 

@@ -99,6 +99,7 @@ impl Tree {
         }
         self.cut_cycles(&found);
         self.rebuild_children();
+        self.stamp = super::new_stamp();
     }
 
     /// Every cycle goes through a link to a later entry: only walks that begin at one can meet it.

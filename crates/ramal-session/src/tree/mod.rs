@@ -12,6 +12,7 @@ pub(crate) use names::HeaderTitle;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use self::labels::Labels;
 use self::links::Links;
@@ -42,6 +43,15 @@ pub(crate) struct Tree {
     pub(crate) hooks_are_custom: bool,
     first_root: u32,
     last_root: u32,
+    /// Which tree it is, and which shape of its paths: what was found out about a path holds as long as
+    /// this stays.
+    stamp: u64,
+}
+
+static NEXT_STAMP: AtomicU64 = AtomicU64::new(0);
+
+fn new_stamp() -> u64 {
+    NEXT_STAMP.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Entries that share an id: rare, so kept beside the table.
@@ -96,7 +106,14 @@ impl Tree {
             hooks_are_custom: false,
             first_root: NONE,
             last_root: NONE,
+            stamp: new_stamp(),
         }
+    }
+
+    /// Changes when an entry that was there gets another parent; no two trees share one. Entries that are
+    /// added change nothing about the paths that there are.
+    pub(crate) fn stamp(&self) -> u64 {
+        self.stamp
     }
 
     /// Makes room for `total` entries.
