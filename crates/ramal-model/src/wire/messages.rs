@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use ramal_session::json::{self, decode, is_valid, quote};
+use ramal_session::json::{self, Members, decode, is_valid, members, quote};
 use ramal_session::{Message, Role};
 
 use crate::request::{Endpoint, ToolSpec};
@@ -65,12 +65,22 @@ pub(crate) enum Part<'a> {
     },
 }
 
+/// Messages of a request, each with the places of its members.
+pub(crate) fn for_each(messages: &[String], mut take: impl FnMut(Message<'_>)) {
+    let mut members = Vec::new();
+    for message in messages {
+        members.clear();
+        members.extend(Members::new(message.as_bytes()));
+        take(Message::with_members(message, &members));
+    }
+}
+
 /// The blocks of a message that can go to a model, in their order. Blank texts are left out; an image
 /// that cannot be sent is a line of text.
 pub(crate) fn parts<'a>(message: Message<'a>, endpoint: &Endpoint) -> Vec<Part<'a>> {
     let content = message.get("content").unwrap_or_default();
     if content.starts_with('"') {
-        let text = message.get_str("content").unwrap_or_default();
+        let text = members::as_str(content.as_bytes()).unwrap_or_default();
         return text_part(text, None).into_iter().collect();
     }
     message.blocks().filter_map(|block| part(block, endpoint)).collect()
@@ -81,14 +91,31 @@ fn text_part<'a>(text: Cow<'a, str>, signature: Option<Cow<'a, str>>) -> Option<
 }
 
 pub(crate) fn part<'a>(block: &'a str, endpoint: &Endpoint) -> Option<Part<'a>> {
-    let block = Message::new(block);
-    let filled = |key: &str| block.get_str(key).filter(|text| !text.is_empty());
-    match block.get_str("type")?.as_ref() {
-        "text" => text_part(block.get_str("text")?, filled("textSignature")),
+    // One walk: what stands in a block is long.
+    let [kind, text, text_signature, thinking, thinking_signature, redacted, id, name, arguments, thought] =
+        json::find(
+            block,
+            [
+                "type",
+                "text",
+                "textSignature",
+                "thinking",
+                "thinkingSignature",
+                "redacted",
+                "id",
+                "name",
+                "arguments",
+                "thoughtSignature",
+            ],
+        );
+    let says = |value: Option<&'a str>| members::as_str(value?.as_bytes());
+    let filled = |value| says(value).filter(|text| !text.is_empty());
+    match &*says(kind)? {
+        "text" => text_part(says(text)?, filled(text_signature)),
         "thinking" => {
-            let thinking = block.get_str("thinking").unwrap_or_default();
-            let signature = filled("thinkingSignature");
-            let redacted = block.get("redacted") == Some("true");
+            let thinking = says(thinking).unwrap_or_default();
+            let signature = filled(thinking_signature);
+            let redacted = redacted == Some("true");
             (signature.is_some() || !thinking.trim().is_empty()).then_some(Part::Thinking {
                 thinking,
                 signature,
@@ -97,30 +124,27 @@ pub(crate) fn part<'a>(block: &'a str, endpoint: &Endpoint) -> Option<Part<'a>> 
         }
         "image" => Some(image(block, endpoint)),
         "toolCall" => Some(Part::ToolCall {
-            id: filled("id")?,
-            name: filled("name")?,
-            arguments: arguments(block.get("arguments").unwrap_or_default()),
-            signature: filled("thoughtSignature"),
+            id: filled(id)?,
+            name: filled(name)?,
+            arguments: object_of(arguments.unwrap_or_default()),
+            signature: filled(thought),
         }),
         _ => None,
     }
 }
 
-fn image<'a>(block: Message<'a>, endpoint: &Endpoint) -> Part<'a> {
+fn image<'a>(block: &'a str, endpoint: &Endpoint) -> Part<'a> {
     let note = |text: String| Part::Text { text: Cow::Owned(text), signature: None };
     if !endpoint.sees {
         return note("(An image was here; this model takes none.)".to_owned());
     }
-    let mut mime_type = block.get_str("mimeType").unwrap_or_default();
-    if mime_type == "image/jpg" {
-        mime_type = Cow::Borrowed("image/jpeg");
-    }
-    let mut data = block.get_str("data").unwrap_or_default();
-    if data.starts_with("data:")
-        && let Some((_, bare)) = data.split_once(',')
-    {
-        data = Cow::Owned(bare.to_owned());
-    }
+    let [mime_type, data] = json::find(block, ["mimeType", "data"])
+        .map(|value| value.and_then(|value| members::as_str(value.as_bytes())).unwrap_or_default());
+    let mime_type = if mime_type == "image/jpg" { Cow::Borrowed("image/jpeg") } else { mime_type };
+    let data = match data.split_once(',').filter(|_| data.starts_with("data:")) {
+        Some((_, bare)) => Cow::Owned(bare.to_owned()),
+        None => data,
+    };
     if !is_base64(&data) || !IMAGE_TYPES.contains(&mime_type.as_ref()) {
         let name = if mime_type.is_empty() { "unknown" } else { &mime_type };
         return note(format!("(An image of type {name} was here; it cannot be shown to a model.)"));
@@ -138,7 +162,7 @@ fn is_base64(data: &str) -> bool {
 }
 
 /// Arguments as the JSON text of an object. Some programs store that text in a string.
-fn arguments(stored: &str) -> Cow<'_, str> {
+fn object_of(stored: &str) -> Cow<'_, str> {
     if stored.starts_with('{') {
         return Cow::Borrowed(stored);
     }
@@ -260,10 +284,10 @@ mod tests {
 
     #[test]
     fn arguments_are_objects_and_keep_their_bytes() {
-        assert_eq!(arguments(r#"{"n": 1.0,"n":2}"#), r#"{"n": 1.0,"n":2}"#);
-        assert_eq!(arguments(r#""{\"a\":1}""#), r#"{"a":1}"#);
+        assert_eq!(object_of(r#"{"n": 1.0,"n":2}"#), r#"{"n": 1.0,"n":2}"#);
+        assert_eq!(object_of(r#""{\"a\":1}""#), r#"{"a":1}"#);
         for other in ["", "null", "[1]", "\"{\"", "3"] {
-            assert_eq!(arguments(other), "{}", "{other}");
+            assert_eq!(object_of(other), "{}", "{other}");
         }
     }
 }

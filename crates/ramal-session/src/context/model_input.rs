@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::render::{Rendered, changed, text_block};
 use super::{blob, templates};
 use crate::entry::{Message, Role};
-use crate::json::{self, Members, ObjectEdit, members, quote};
+use crate::json::{self, ObjectEdit, members, quote};
 
 /// How messages become model input.
 #[derive(Debug, Clone, Default)]
@@ -286,7 +286,7 @@ fn look_at(block: &str, options: &ModelInput) -> Block {
         return Block::Drop;
     }
     let [kind, text, thinking, signature, id, name] =
-        find(block, ["type", "text", "thinking", "thinkingSignature", "id", "name"]);
+        members::find(block, ["type", "text", "thinking", "thinkingSignature", "id", "name"]);
     let filled = |value: Option<&'_ str>| {
         value
             .and_then(|value| members::as_str(value.as_bytes()))
@@ -313,18 +313,6 @@ fn look_at(block: &str, options: &ModelInput) -> Block {
         "" => Block::Drop,
         _ => Block::Says,
     }
-}
-
-/// The JSON texts of some members of an object, in one look.
-fn find<'a, const N: usize>(object: &'a str, keys: [&str; N]) -> [Option<&'a str>; N] {
-    let mut found = [None; N];
-    for member in Members::new(object.as_bytes()) {
-        let key = &object.as_bytes()[member.key];
-        if let Some(place) = keys.iter().position(|wanted| members::is_key(key, wanted)) {
-            found[place] = object.get(member.value);
-        }
-    }
-    found
 }
 
 /// An image as it goes to a model.

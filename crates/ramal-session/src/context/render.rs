@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::plan::Item;
 use crate::entry::{Entry, Kind, Message, Role};
 use crate::error::ReadError;
-use crate::json::{self, Members, ObjectEdit, members};
+use crate::json::{self, ObjectEdit, members};
 use crate::manager::SessionManager;
 use crate::tree::node::NONE;
 
@@ -24,9 +24,13 @@ impl Rendered {
     /// Looks at a message; none if it says nothing: it has no role, or lacks what its role cannot do
     /// without.
     fn of(json: &str) -> Option<Rendered> {
-        let parts = Parts::of(json)?;
+        Rendered::of_message(Message::new(json))
+    }
+
+    fn of_message(message: Message<'_>) -> Option<Rendered> {
+        let parts = Parts::of(message)?;
         Some(Rendered {
-            json: json.to_owned(),
+            json: message.json().to_owned(),
             role: parts.role,
             content: parts.content,
             timestamp: parts.timestamp,
@@ -65,18 +69,18 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(message: &str) -> Option<Parts> {
-        let bytes = message.as_bytes();
+    fn of(message: Message<'_>) -> Option<Parts> {
+        let bytes = message.json().as_bytes();
         let (mut role, mut content, mut timestamp, mut changes_setting) = (None, None, None, false);
         // Of members that come twice the last counts, as for every reader.
-        for member in Members::new(bytes) {
-            let key = &bytes[member.key];
+        for member in &*message.members() {
+            let key = &bytes[member.key.clone()];
             if members::is_key(key, "role") {
-                role = members::as_str(&bytes[member.value]).map(|name| Role::of(&name));
+                role = members::as_str(&bytes[member.value.clone()]).map(|name| Role::of(&name));
             } else if members::is_key(key, "content") {
-                content = Some(member.value);
+                content = Some(member.value.clone());
             } else if members::is_key(key, "timestamp") {
-                timestamp = Some(member.value);
+                timestamp = Some(member.value.clone());
             } else if [&b"sections"[..], b"toolsAdded", b"toolsRemoved"].contains(&key) {
                 changes_setting = true;
             }
@@ -104,7 +108,7 @@ pub(super) fn messages(session: &SessionManager, item: Item) -> Result<Vec<Rende
         return Ok(Vec::new());
     }
     let message = match entry.kind() {
-        Kind::Message => entry.message().and_then(|message| Rendered::of(message.json())),
+        Kind::Message => entry.message().and_then(Rendered::of_message),
         Kind::CustomMessage => custom(&entry),
         Kind::BranchSummary => summary(&entry, "branchSummary", &["summary", "fromId"])
             .filter(|_| entry.get_str("summary").is_some_and(|summary| !summary.is_empty())),

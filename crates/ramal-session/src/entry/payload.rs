@@ -228,6 +228,29 @@ impl<'a> Message<'a> {
         Message { json, members: None }
     }
 
+    /// A message from its JSON object and the places of its members, for who asks for several of them:
+    /// each is a walk over the whole message otherwise.
+    ///
+    /// ```
+    /// use ramal_session::{Message, Role, json::Members};
+    ///
+    /// let text = r#"{"role":"user","content":"Why is it slow?"}"#;
+    /// let members: Vec<_> = Members::new(text.as_bytes()).collect();
+    /// let message = Message::with_members(text, &members);
+    /// assert_eq!((message.role(), message.get("content")), (Role::User, Some("\"Why is it slow?\"")));
+    /// ```
+    pub fn with_members(json: &'a str, members: &'a [Member]) -> Message<'a> {
+        Message { json, members: Some(members) }
+    }
+
+    /// Where its members stand.
+    pub(crate) fn members(self) -> Cow<'a, [Member]> {
+        match self.members {
+            Some(members) => Cow::Borrowed(members),
+            None => Members::new(self.json.as_bytes()).collect(),
+        }
+    }
+
     /// The message as a JSON object.
     pub fn json(self) -> &'a str {
         self.json

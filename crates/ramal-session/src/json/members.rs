@@ -105,6 +105,23 @@ pub fn get<'a>(bytes: &'a [u8], key: &str) -> Option<&'a [u8]> {
         .map(|member| &bytes[member.value])
 }
 
+/// The JSON texts of the last members called `keys`, found in one walk.
+///
+/// ```
+/// let [kind, text] = ramal_session::json::find(r#"{"type":"text","text":"a"}"#, ["type", "text"]);
+/// assert_eq!((kind, text), (Some("\"text\""), Some("\"a\"")));
+/// ```
+pub fn find<'a, const N: usize>(object: &'a str, keys: [&str; N]) -> [Option<&'a str>; N] {
+    let mut found = [None; N];
+    for member in Members::new(object.as_bytes()) {
+        let key = &object.as_bytes()[member.key];
+        if let Some(place) = keys.iter().position(|wanted| is_key(key, wanted)) {
+            found[place] = object.get(member.value);
+        }
+    }
+    found
+}
+
 /// As [`get`], of an object that is known to be text.
 pub(crate) fn get_text<'a>(object: &'a str, key: &str) -> Option<&'a str> {
     let bytes = object.as_bytes();

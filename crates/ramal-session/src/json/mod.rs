@@ -9,5 +9,5 @@ pub mod members;
 pub mod text;
 
 pub use edit::ObjectEdit;
-pub use members::{Member, Members, get, get_str};
+pub use members::{Member, Members, find, get, get_str};
 pub use text::{clean, decode, is_valid, quote};

@@ -10,8 +10,8 @@ use ramal_session::{Message, Role};
 
 use super::super::HttpRequest;
 use super::super::messages::{
-    CONTINUE, IMAGE_MADE, NO_OUTPUT, NO_RESULT, OPENING, Part, ToolIds, acceptable, is_own, parts, schema,
-    text_block,
+    CONTINUE, IMAGE_MADE, NO_OUTPUT, NO_RESULT, OPENING, Part, ToolIds, acceptable, for_each, is_own, parts,
+    schema, text_block,
 };
 use crate::request::{Endpoint, Request, Secret, ThinkingLevel};
 
@@ -31,9 +31,7 @@ const SMALLEST_ANSWER: u64 = 1024;
 
 pub(super) fn write(endpoint: &Endpoint, request: &Request) -> HttpRequest {
     let mut conversation = Conversation::new(endpoint);
-    for message in &request.messages {
-        conversation.take(Message::new(message));
-    }
+    for_each(&request.messages, |message| conversation.take(message));
     let conversation = conversation.finish();
     let thinking = Thinking::of(endpoint, request, &conversation.turns);
     let mut headers = vec![("anthropic-version", Secret::new(VERSION))];

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ramal_session::json::quote;
+use ramal_session::json::{self, members, quote};
 use ramal_session::{Message, Role};
 
 use super::family::Family;
@@ -29,7 +29,7 @@ pub(super) fn contents(endpoint: &Endpoint, messages: &[String]) -> Contents {
     let mut writer =
         Writer { endpoint, family: Family::of(&endpoint.model), names: HashMap::new(), turns: Vec::new() };
     let mut system = Vec::new();
-    for message in messages.iter().map(|message| Message::new(message)) {
+    messages::for_each(messages, |message| {
         match message.role() {
             Role::Assistant => writer.answer(message),
             Role::ToolResult => writer.result(message),
@@ -48,7 +48,7 @@ pub(super) fn contents(endpoint: &Endpoint, messages: &[String]) -> Contents {
                 }
             }
         }
-    }
+    });
     Contents { system, list: writer.finish() }
 }
 
@@ -209,9 +209,9 @@ fn parts_with_ends<'a>(message: Message<'a>, endpoint: &Endpoint) -> Vec<Part<'a
         return parts(message, endpoint);
     }
     let lone = |block: &'a str| {
-        let block = Message::new(block);
-        let signature =
-            block.get_str("textSignature").filter(|_| block.get_str("type").as_deref() == Some("text"));
+        let [kind, signature] = json::find(block, ["type", "textSignature"])
+            .map(|value| value.and_then(|value| members::as_str(value.as_bytes())));
+        let signature = signature.filter(|_| kind.as_deref() == Some("text"));
         Some(Part::Text { text: "".into(), signature: Some(signature?) })
     };
     blocks.into_iter().filter_map(|block| messages::part(block, endpoint).or_else(|| lone(block))).collect()

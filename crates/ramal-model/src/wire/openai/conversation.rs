@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ramal_session::json::{self, get_str};
+use ramal_session::json;
 use ramal_session::{Message, Role};
 
 use crate::request::Endpoint;
@@ -34,9 +34,8 @@ impl Said<'_> {
 }
 
 /// Looks at a message.
-pub(in crate::wire) fn look_at<'a>(text: &'a str, endpoint: &Endpoint) -> Said<'a> {
-    let message = Message::new(text);
-    let member = |key: &str| get_str(text.as_bytes(), key).unwrap_or_default();
+pub(in crate::wire) fn look_at<'a>(message: Message<'a>, endpoint: &Endpoint) -> Said<'a> {
+    let member = |key: &str| message.get_str(key).unwrap_or_default();
     let speaker = message.role();
     let is_result = speaker == Role::ToolResult;
     Said {

@@ -7,7 +7,7 @@ use ramal_session::json::{self, quote};
 
 use super::quirks::{self, Quirks};
 use crate::request::{Endpoint, Request, ThinkingLevel};
-use crate::wire::messages::{NO_OUTPUT, OPENING, Part, schema};
+use crate::wire::messages::{NO_OUTPUT, OPENING, Part, for_each, schema};
 use crate::wire::openai::blocks::is_object;
 use crate::wire::openai::conversation::{Said, look_at, quoted_arguments, quoted_image};
 use crate::wire::openai::ids::{CallIds, tool_name};
@@ -36,9 +36,7 @@ pub(super) fn body(endpoint: &Endpoint, request: &Request, quirks: &Quirks) -> S
         out += &format!(r#""tools":[{}],"#, tools.join(","));
     }
     let mut writer = Writer::new(endpoint, request, quirks);
-    for message in &request.messages {
-        writer.take(&look_at(message, endpoint));
-    }
+    for_each(&request.messages, |message| writer.take(&look_at(message, endpoint)));
     out += &format!(r#""messages":[{}]"#, writer.finish().join(","));
     let asked = request.max_output.or(quirks.always_limit.then_some(endpoint.max_output));
     let most = if endpoint.max_output == 0 { u64::MAX } else { endpoint.max_output };

@@ -10,7 +10,7 @@ use ramal_session::json::{self, quote};
 use ramal_session::{Role, stable_hash};
 
 use crate::request::{Endpoint, Request, ToolSpec};
-use crate::wire::messages::{NO_OUTPUT, Part, schema};
+use crate::wire::messages::{NO_OUTPUT, Part, for_each, schema};
 use crate::wire::openai::blocks::is_object;
 use crate::wire::openai::conversation::{Said, look_at, quoted_arguments, quoted_image};
 use crate::wire::openai::effort::effort;
@@ -45,9 +45,7 @@ pub(super) fn body(endpoint: &Endpoint, request: &Request) -> String {
         out += &format!(r#""tools":[{}],"#, tools.join(","));
     }
     let mut writer = Writer { ids: CallIds::new(IdRule::AtMost(ID_MAX)), out: Vec::new() };
-    for message in &request.messages {
-        writer.take(&look_at(message, endpoint));
-    }
+    for_each(&request.messages, |message| writer.take(&look_at(message, endpoint)));
     out += &format!(r#""input":[{}]"#, writer.out.join(","));
     let most = if endpoint.max_output == 0 { u64::MAX } else { endpoint.max_output };
     if let Some(limit) = request.max_output {
