@@ -1,0 +1,120 @@
+//! Running the calls of tools that the model made.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use ramal_session::json::quote;
+use ramal_session::{Message, Role, time};
+
+use super::{Work, is_object};
+use crate::events::AgentEvent;
+use crate::tools::{Call, Tool, ToolResult};
+
+impl Work<'_> {
+    pub(super) async fn run_call(&self, call: &ToolUse) -> ToolResult {
+        let session = self.session;
+        let tool_call_id = call.id.clone();
+        session.emit(AgentEvent::ToolExecutionStart {
+            tool_call_id: tool_call_id.clone(),
+            tool_name: call.name.clone(),
+            args: call.arguments.clone(),
+        });
+        let tool = session.config().tools.iter().find(|tool| tool.spec().name == call.name).cloned();
+        let result = match tool {
+            None => ToolResult::error(format!("There is no tool called {}.", call.name)),
+            Some(tool) => self.run_tool(&tool, call).await,
+        };
+        session.emit(AgentEvent::ToolExecutionEnd {
+            tool_call_id,
+            tool_name: call.name.clone(),
+            result: format!("{{\"content\":{}}}", result.content_json()),
+            is_error: result.is_error,
+        });
+        result
+    }
+
+    async fn run_tool(&self, tool: &Arc<dyn Tool>, call: &ToolUse) -> ToolResult {
+        let session = self.session;
+        for hook in session.hooks() {
+            let answering = hook.tool_call(&call.name, &call.arguments);
+            let answer = session.ask_until(&self.abort, &*hook, "tool_call", answering).await;
+            if let Some(why) = answer.and_then(|answer| answer.block) {
+                return ToolResult::error(format!("The call was not run: {why}"));
+            }
+        }
+        let cwd = session.config().cwd.clone();
+        let access = tool.access(&call.arguments, &cwd);
+        let permitted = tokio::select! {
+            biased;
+            () = self.abort.cancelled() => return ToolResult::error("The call was not run: the user ended the turn."),
+            permitted = session.config().permit.may_run(&call.name, &call.arguments, &access) => permitted,
+        };
+        if !permitted {
+            return ToolResult::error("The call was not run: it was not allowed.");
+        }
+        let overflow = session.session_file().map(|path| path.with_extension("outputs"));
+        let update = |text: String| {
+            session.emit(AgentEvent::ToolExecutionUpdate {
+                tool_call_id: call.id.clone(),
+                tool_name: call.name.clone(),
+                args: call.arguments.clone(),
+                partial_result: format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}", quote(&text)),
+            });
+        };
+        let running = tool.run(Call {
+            arguments: &call.arguments,
+            cwd: &cwd,
+            overflow: overflow.as_deref(),
+            abort: self.abort.clone(),
+            update: &update,
+        });
+        // A fault in a tool must not take the turn with it.
+        let result = AssertUnwindSafe(running).catch_unwind().await;
+        result.unwrap_or_else(|_| ToolResult::error("The tool broke off by a fault of its own."))
+    }
+
+    /// The result as a message; hooks may put another in its place.
+    pub(super) async fn tell_result(&self, call: &ToolUse, result: ToolResult) -> String {
+        let mut message = result.to_message(&call.id, &call.name, time::now());
+        for hook in self.session.hooks() {
+            let answering = hook.tool_result(&call.name, &message);
+            let answer = self.session.ask(&*hook, "tool_result", answering).await;
+            let Some(Some(other)) = answer else { continue };
+            if is_result_of(&other, call) {
+                message = other;
+            } else {
+                self.session.hook_failed(&*hook, "tool_result", "what it answered is no result of the call");
+            }
+        }
+        message
+    }
+}
+
+/// Whether a message can stand in the log as the result of a call.
+fn is_result_of(message: &str, call: &ToolUse) -> bool {
+    is_object(message) && {
+        let message = Message::new(message);
+        message.role() == Role::ToolResult && message.get_str("toolCallId").is_some_and(|id| id == call.id)
+    }
+}
+
+/// A call that a model made.
+pub(super) struct ToolUse {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// The calls in a stored answer: those that are whole.
+pub(super) fn calls(message: &str) -> Vec<ToolUse> {
+    let message = Message::new(message);
+    let calls = message.tool_calls();
+    calls
+        .map(|call| ToolUse {
+            id: call.id.into_owned(),
+            name: call.name.into_owned(),
+            arguments: call.arguments.to_owned(),
+        })
+        .collect()
+}
