@@ -1,6 +1,8 @@
 //! A request for a summary put together, and the one place where a model is asked for one.
 
-use ramal_model::{Block, Endpoint, LanguageModel, ModelError, Request, StopReason, Usage};
+use std::pin::Pin;
+
+use ramal_model::{Block, Endpoint, LanguageModel, ModelError, Outcome, Request, StopReason, Usage};
 use ramal_session::json::quote;
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +26,29 @@ pub enum SummaryError {
     /// The model could not be asked, or its answer broke off.
     #[error("the summary could not be made: {0}")]
     Model(#[from] ModelError),
+}
+
+/// Asks a model and waits for the whole answer: once, or as often as it takes.
+pub trait AskModel: Sync {
+    /// How the answer ended.
+    fn ask<'a>(
+        &'a self,
+        endpoint: &'a Endpoint,
+        request: &'a Request,
+        abort: &'a CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+}
+
+/// A model itself is asked once.
+impl<M: LanguageModel + ?Sized> AskModel for M {
+    fn ask<'a>(
+        &'a self,
+        endpoint: &'a Endpoint,
+        request: &'a Request,
+        abort: &'a CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
+        Box::pin(async move { self.stream(endpoint, request, abort.clone()).outcome().await })
+    }
 }
 
 /// A built-in prompt with the user's instructions: added to it, or in its place. Empty ones are none.
@@ -62,7 +87,7 @@ fn tagged(tag: &str, text: &str) -> String {
 
 /// Asks for a summary: its text without lists of files, and what it cost.
 pub(crate) async fn ask(
-    model: &dyn LanguageModel,
+    model: &dyn AskModel,
     endpoint: &Endpoint,
     request: &Request,
     abort: &CancellationToken,
@@ -70,7 +95,7 @@ pub(crate) async fn ask(
     if abort.is_cancelled() {
         return Err(SummaryError::Aborted);
     }
-    let outcome = model.stream(endpoint, request, abort.clone()).outcome().await;
+    let outcome = model.ask(endpoint, request, abort).await;
     // An abort that came with the last words is an abort all the same: the user has been told so.
     if abort.is_cancelled() || outcome.answer.stop == StopReason::Aborted {
         return Err(SummaryError::Aborted);

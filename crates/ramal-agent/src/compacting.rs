@@ -10,6 +10,7 @@ use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
 use crate::hooks::{CompactPreparation, Compacting, SuppliedCompaction};
 use crate::operation::Operation;
+use crate::retrying::Patient;
 use crate::summary::SummaryError;
 
 /// What a compaction did.
@@ -232,8 +233,7 @@ impl AgentSession {
         extra: Option<&Compacting>,
     ) -> Result<SuppliedCompaction, NoCompaction> {
         let endpoint = self.endpoint()?;
-        let model = &*self.config().model;
-        match compact::compact(model, &endpoint, plan, instructions, extra, abort.clone()).await {
+        match compact::compact(&Patient(self), &endpoint, plan, instructions, extra, abort.clone()).await {
             Ok(text) => Ok(SuppliedCompaction {
                 summary: text.summary,
                 first_kept_entry_id: plan.first_kept_entry_id.to_string(),

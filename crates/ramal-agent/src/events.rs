@@ -1,6 +1,6 @@
 //! What a session at work tells whoever listens (the events of `--mode json` and of RPC).
 
-use ramal_model::{Block, Event};
+use ramal_model::{Block, Event, StopReason};
 use ramal_session::json::quote;
 
 /// Something that happened. Messages and results are JSON texts in the form of the log.
@@ -29,6 +29,11 @@ pub enum AgentEvent {
         message: String,
         event: Event,
         block: Option<Block>,
+    },
+    /// An answer that has begun grows no more: the model has done, or broke off.
+    MessageStop {
+        message: String,
+        stop: StopReason,
     },
     /// A message is whole and in the log.
     MessageEnd {
@@ -89,6 +94,8 @@ pub enum AgentEvent {
     SessionTree {
         new_leaf_id: Option<String>,
         old_leaf_id: Option<String>,
+        summary_entry: Option<String>,
+        from_extension: Option<bool>,
     },
     /// The session is another one now.
     SessionReplaced {
@@ -131,7 +138,7 @@ impl AgentEvent {
             AgentEvent::TurnStart => "turn_start",
             AgentEvent::TurnEnd { .. } => "turn_end",
             AgentEvent::MessageStart { .. } => "message_start",
-            AgentEvent::MessageUpdate { .. } => "message_update",
+            AgentEvent::MessageUpdate { .. } | AgentEvent::MessageStop { .. } => "message_update",
             AgentEvent::MessageEnd { .. } => "message_end",
             AgentEvent::ToolExecutionStart { .. } => "tool_execution_start",
             AgentEvent::ToolExecutionUpdate { .. } => "tool_execution_update",
@@ -162,6 +169,10 @@ impl AgentEvent {
             AgentEvent::MessageUpdate { message, event, block } => {
                 out.json("message", message);
                 out.json("assistantMessageEvent", &assistant_event(event, block.as_ref()));
+            }
+            AgentEvent::MessageStop { message, stop } => {
+                out.json("message", message);
+                out.json("assistantMessageEvent", &stopped(message, *stop));
             }
             AgentEvent::MessageEnd { message, entry_id } => {
                 out.json("message", message);
@@ -209,9 +220,11 @@ impl AgentEvent {
                 out.text("event", event);
                 out.text("error", error);
             }
-            AgentEvent::SessionTree { new_leaf_id, old_leaf_id } => {
+            AgentEvent::SessionTree { new_leaf_id, old_leaf_id, summary_entry, from_extension } => {
                 out.text_or_null("newLeafId", new_leaf_id.as_deref());
                 out.text_or_null("oldLeafId", old_leaf_id.as_deref());
+                out.json_if("summaryEntry", summary_entry.as_deref());
+                out.json_if("fromExtension", from_extension.map(bool_text));
             }
             AgentEvent::SessionReplaced { session_id, session_file, previous_session_file } => {
                 out.text("sessionId", session_id);
@@ -253,6 +266,18 @@ fn assistant_event(event: &Event, block: Option<&Block>) -> String {
     }
 }
 
+/// How an answer ended, with the names of the wire.
+fn stopped(message: &str, stop: StopReason) -> String {
+    let (name, holds) = match stop {
+        StopReason::Error | StopReason::Aborted => ("error", "error"),
+        _ => ("done", "message"),
+    };
+    let mut out = Object::new(name);
+    out.text("reason", stop.name());
+    out.json(holds, message);
+    out.end()
+}
+
 /// A JSON object that is written member by member.
 struct Object(String);
 
@@ -272,6 +297,12 @@ impl Object {
     fn text_if(&mut self, key: &str, value: Option<&str>) {
         if let Some(value) = value {
             self.text(key, value);
+        }
+    }
+
+    fn json_if(&mut self, key: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.json(key, value);
         }
     }
 

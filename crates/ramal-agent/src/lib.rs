@@ -14,6 +14,7 @@ mod interrupted;
 mod navigate;
 mod operation;
 mod queue;
+mod retrying;
 mod session;
 mod system_prompt;
 #[cfg(test)]

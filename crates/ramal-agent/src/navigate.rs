@@ -7,6 +7,7 @@ use crate::error::AgentError;
 use crate::events::AgentEvent;
 use crate::hooks::{BeforeTree, SuppliedSummary, TreeMoved, TreePreparation};
 use crate::operation::{OnStage, Operation};
+use crate::retrying::Patient;
 use crate::summary::{self, SummaryError, SummaryOptions};
 
 /// How to move.
@@ -192,8 +193,7 @@ impl AgentSession {
         let request =
             summary::summary_request(&self.manager(), path, &endpoint, options).map_err(AgentError::from)?;
         let Some(request) = request else { return Ok(None) };
-        let model = &*self.config().model;
-        match summary::summarize(model, &endpoint, request, stage.abort.clone()).await {
+        match summary::summarize(&Patient(self), &endpoint, request, stage.abort.clone()).await {
             Ok(made) => {
                 Ok(Some(Made { summary: made.summary, details: Some(made.details), from_extension: false }))
             }
@@ -276,7 +276,8 @@ impl AgentSession {
         for hook in self.hooks() {
             self.ask(&*hook, "session_tree", hook.session_tree(&event)).await;
         }
-        self.emit(AgentEvent::SessionTree { new_leaf_id, old_leaf_id: event.old_leaf_id });
+        let TreeMoved { old_leaf_id, summary_entry, from_extension, .. } = event;
+        self.emit(AgentEvent::SessionTree { new_leaf_id, old_leaf_id, summary_entry, from_extension });
         Ok(())
     }
 }

@@ -15,13 +15,16 @@ pub(crate) fn prepare() {
     }
 }
 
-/// The signals by which somebody ends the program: Ctrl+C, and a wish to terminate.
+/// The signals by which somebody ends the program: Ctrl+C, a wish to terminate, and a terminal that is
+/// closed.
 #[derive(Debug)]
 pub(crate) struct Signals {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    hang_up: tokio::signal::unix::Signal,
 }
 
 impl Signals {
@@ -35,6 +38,7 @@ impl Signals {
         Ok(Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
         })
     }
 
@@ -44,6 +48,7 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => libc::SIGINT,
             _ = self.terminate.recv() => libc::SIGTERM,
+            _ = self.hang_up.recv() => libc::SIGHUP,
         }
     }
 

@@ -63,6 +63,19 @@ impl Scratch {
         Program::start(self.command().args(["--model", "replay/answers.jsonl"]))
     }
 
+    /// The process that a command has said it is.
+    #[track_caller]
+    fn pid(&self) -> i32 {
+        let begun = std::time::Instant::now();
+        loop {
+            if let Ok(pid) = fs::read_to_string(self.path("pid")).unwrap_or_default().trim().parse() {
+                return pid;
+            }
+            assert!(begun.elapsed() < TOO_LONG, "the command does not begin");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// The messages of the log, each as its role and its text.
     fn said(&self) -> Vec<(String, String)> {
         let text = fs::read_to_string(self.path("session.jsonl")).unwrap();
@@ -178,6 +191,14 @@ impl Program {
     fn close(mut self) {
         drop(self.input.take());
         assert!(self.child.wait().unwrap().success());
+    }
+
+    /// Ends it by a signal, and waits for the end.
+    #[track_caller]
+    fn signalled(mut self, signal: i32) {
+        // SAFETY: the child has not been waited for, so its number is still its own.
+        unsafe { libc::kill(self.child.id() as i32, signal) };
+        assert_eq!(self.child.wait().unwrap().code(), Some(128 + signal));
     }
 
     fn kill(mut self) {
@@ -549,6 +570,46 @@ fn killed_at_work() {
     program.say("Go on");
     program.close();
     assert_eq!(scratch.said().last().unwrap().1, "Going on.");
+}
+
+#[test]
+fn ended_by_a_signal() {
+    // What was streamed is kept.
+    let scratch = Scratch::new(&[dawdles("It began.")]);
+    let mut program = scratch.start();
+    program.begin("Go");
+    program.signalled(libc::SIGTERM);
+    assert_eq!(pairs(&scratch.said()), [("user", "Go"), ("assistant", "It began.")]);
+
+    // What was run is ended, whoever ran it, and the model will be told.
+    let command = "echo $$ > pid; exec sleep 600";
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+        let scratch = Scratch::new(&[calls("bash", json!({"command": command}))]);
+        let mut program =
+            Program::start(scratch.command().args(["--model", "replay/answers.jsonl", "--yes"]));
+        program.ok(json!({"type": "prompt", "message": "Sleep"}));
+        let pid = scratch.pid();
+        program.signalled(signal);
+        assert!(is_gone(pid), "{pid} is still there after {signal}");
+        assert_eq!(scratch.said().last().unwrap().0, "toolResult");
+    }
+    let scratch = Scratch::new(&[]);
+    let mut program = scratch.start();
+    program.send(&[json!({"type": "bash", "command": command})]);
+    let pid = scratch.pid();
+    program.signalled(libc::SIGTERM);
+    assert!(is_gone(pid), "{pid} is still there");
+}
+
+/// Whether there is no such process, or only what is left of one.
+fn is_gone(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    if cfg!(target_os = "linux") {
+        stat.rsplit(')').next().is_none_or(|rest| rest.trim().is_empty() || rest.trim().starts_with('Z'))
+    } else {
+        // SAFETY: signal 0 only asks.
+        unsafe { libc::kill(pid, 0) != 0 }
+    }
 }
 
 #[test]

@@ -6,13 +6,13 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use ramal_model::{Endpoint, LanguageModel, Usage};
+use ramal_model::{Endpoint, Usage};
 use tokio_util::sync::CancellationToken;
 
 pub use count::{ContextTokens, context_tokens, should_compact};
 pub use plan::{CompactionPlan, plan_compaction};
 
-pub use crate::ask::SummaryError;
+pub use crate::ask::{AskModel, SummaryError};
 use crate::ask::{ask, request, with_instructions};
 use crate::hooks::Compacting;
 pub use crate::tokens::estimate_tokens;
@@ -76,7 +76,7 @@ pub struct CompactionText {
 /// # Errors
 /// If it was aborted, the model failed, or it said nothing.
 pub async fn compact(
-    model: &dyn LanguageModel,
+    model: &dyn AskModel,
     endpoint: &Endpoint,
     plan: &CompactionPlan,
     instructions: Option<&str>,
@@ -116,7 +116,7 @@ fn lines(lines: &[String]) -> String {
 }
 
 struct Asking<'a> {
-    model: &'a dyn LanguageModel,
+    model: &'a dyn AskModel,
     endpoint: &'a Endpoint,
     budget: Budget,
     abort: CancellationToken,

@@ -7,7 +7,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use ramal_model::{Endpoint, LanguageModel, Request, Usage};
+use ramal_model::{Endpoint, Request, Usage};
 use ramal_session::json::{self, ObjectEdit};
 use ramal_session::{Kind, Message, ReadError, Role, SessionManager};
 use tokio_util::sync::CancellationToken;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use path::landing;
 pub use path::{AbandonedPath, abandoned_path};
 
-pub use crate::ask::SummaryError;
+pub use crate::ask::{AskModel, SummaryError};
 use crate::ask::{ask, request, with_instructions};
 use crate::transcript::{Budget, Files, Outcomes, Section, Transcript, message_of};
 
@@ -166,7 +166,7 @@ impl Edits {
 /// # Errors
 /// If it was aborted, the model failed, or it said nothing.
 pub async fn summarize(
-    model: &dyn LanguageModel,
+    model: &dyn AskModel,
     endpoint: &Endpoint,
     request: SummaryRequest,
     abort: CancellationToken,

@@ -205,10 +205,18 @@ impl ToolResult {
         format!("[{}]", blocks.collect::<Vec<_>>().join(","))
     }
 
+    /// The result as it stands on the wire: its content and details.
+    pub fn to_json(&self) -> String {
+        format!("{{\"content\":{}{}}}", self.content_json(), self.details_json())
+    }
+
+    fn details_json(&self) -> String {
+        self.details.as_ref().map(|details| format!(",\"details\":{details}")).unwrap_or_default()
+    }
+
     /// The result as a message of the log.
     pub fn to_message(&self, call_id: &str, tool: &str, now: i64) -> String {
-        let details =
-            self.details.as_ref().map(|details| format!(",\"details\":{details}")).unwrap_or_default();
+        let details = self.details_json();
         format!(
             "{{\"role\":\"toolResult\",\"toolCallId\":{},\"toolName\":{},\"content\":{}{details},\"isError\":{},\"timestamp\":{now}}}",
             quote(call_id),

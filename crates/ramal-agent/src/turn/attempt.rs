@@ -1,8 +1,5 @@
 //! Asking the model: a request, what streams back, and another attempt where the first one failed.
 
-use std::time::Duration;
-
-use futures_util::FutureExt;
 use ramal_model::{Answer, Endpoint, Event, ModelError, Outcome, Request, StopReason, ToolSpec};
 use ramal_session::EntryId;
 
@@ -25,7 +22,7 @@ impl Work<'_> {
                 if answer.stop != StopReason::Aborted && answer.usage.total() > 0 {
                     self.session.note_count(id);
                 }
-                self.end_retries(attempt, answer.error.clone());
+                self.session.end_retries(attempt, answer.error.clone());
                 return Ok((answer, message));
             };
             // What a failed attempt said stays in the tree; the next one is its sibling. What hooks
@@ -47,15 +44,8 @@ impl Work<'_> {
                 Some(id) => self.back_to(Some(id))?,
                 None => drop(self.append(message.clone(), has_begun)?),
             }
-            self.end_retries(attempt, Some(error.to_string()));
+            self.session.end_retries(attempt, Some(error.to_string()));
             return Ok((answer, message));
-        }
-    }
-
-    fn end_retries(&self, attempt: u32, final_error: Option<String>) {
-        if attempt > 0 {
-            let success = final_error.is_none();
-            self.session.emit(AgentEvent::AutoRetryEnd { success, attempt, final_error });
         }
     }
 
@@ -72,41 +62,11 @@ impl Work<'_> {
             self.back_to(before)?;
             return self.compact(CompactionReason::Overflow).await;
         }
-        let Some(wait) = self.session.retry().wait(*attempt, error) else { return Ok(false) };
-        let goes_on = self.wait_for_retry(wait, attempt, error).await;
+        let goes_on = self.session.wait_for_retry(&self.abort, attempt, error).await;
         if goes_on {
             self.back_to(before)?;
         }
         Ok(goes_on)
-    }
-
-    /// Tells that the model will be asked again, and waits; false if the user does not want to.
-    async fn wait_for_retry(&self, wait: Duration, attempt: &mut u32, error: &ModelError) -> bool {
-        let mut given_up = std::pin::pin!(self.given_up());
-        // From here on it is heard: what is told next may be the reason for it.
-        if given_up.as_mut().now_or_never().is_some() {
-            return false;
-        }
-        *attempt += 1;
-        self.session.emit(AgentEvent::AutoRetryStart {
-            attempt: *attempt,
-            max_attempts: self.session.config().retry.max_retries,
-            delay_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
-            error_message: error.to_string(),
-        });
-        tokio::select! {
-            biased;
-            () = given_up => false,
-            () = tokio::time::sleep(wait) => true,
-        }
-    }
-
-    /// The user does not want to wait for another attempt.
-    async fn given_up(&self) {
-        tokio::select! {
-            () = self.abort.cancelled() => {}
-            () = self.session.shared.switches.end_retry.notified() => {}
-        }
     }
 
     /// Sends the conversation and tells what streams back. Answers whether the beginning of an answer
@@ -132,7 +92,12 @@ impl Work<'_> {
             };
             self.session.emit(AgentEvent::MessageUpdate { message, event, block });
         }
-        Ok((stream.outcome().await, has_begun))
+        let outcome = stream.outcome().await;
+        if has_begun && self.session.is_heard() {
+            let (message, stop) = (outcome.answer.to_message_now(endpoint), outcome.answer.stop);
+            self.session.emit(AgentEvent::MessageStop { message, stop });
+        }
+        Ok((outcome, has_begun))
     }
 
     async fn request(&self) -> Result<Request, AgentError> {

@@ -28,7 +28,7 @@ impl Work<'_> {
         session.emit(AgentEvent::ToolExecutionEnd {
             tool_call_id,
             tool_name: call.name.clone(),
-            result: format!("{{\"content\":{}}}", result.content_json()),
+            result: result.to_json(),
             is_error: result.is_error,
         });
         result

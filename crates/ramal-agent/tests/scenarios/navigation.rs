@@ -413,7 +413,15 @@ async fn to_the_first_message_is_before_everything() {
     assert_eq!(moved.editor_text.as_deref(), Some("question one"));
     assert_eq!(world.leaf(), None);
     let told = world.all_told();
-    assert!(matches!(&*told[0], AgentEvent::SessionTree { new_leaf_id: None, old_leaf_id: Some(_) }));
+    assert!(matches!(
+        &*told[0],
+        AgentEvent::SessionTree {
+            new_leaf_id: None,
+            old_leaf_id: Some(_),
+            summary_entry: None,
+            from_extension: None
+        }
+    ));
     assert!(told[0].to_json().contains("\"newLeafId\":null"));
     world.say("a new beginning").await;
     assert_eq!(world.model.last(), ["user: a new beginning"]);

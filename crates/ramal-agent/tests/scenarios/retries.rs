@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ramal_agent::{AgentEvent, Prompt};
+use ramal_agent::{AgentEvent, NavigateOptions, Prompt};
 use ramal_model::{ModelError, RetryPolicy};
 
 use crate::support::*;
@@ -167,4 +167,37 @@ async fn what_a_hook_appends_during_an_attempt_is_there_for_the_next() {
         assert_eq!(world.path(), ["user: go", "custom_message", "custom_message", "assistant: well"]);
         assert_eq!(world.count(), count);
     }
+}
+
+#[tokio::test]
+async fn a_summary_is_asked_for_again() {
+    let mut world = World::new([text("one"), text("two")]);
+    let first = world.say("a question").await;
+    world.say("another").await;
+    world.told();
+    world.model.script([fail(lost()), text("What was learned.")]);
+    let target = world.session.with_session(|manager| manager.get_children(Some(&first))[0].id().unwrap());
+    let options = NavigateOptions { summarize: true, ..NavigateOptions::default() };
+    let moved = within(world.session.navigate_tree(&target, options)).await.unwrap();
+    assert!(moved.summary_entry.unwrap().contains("What was learned."));
+    assert_eq!(retries(&mut world), [("start", 1), ("well", 1)]);
+
+    // An end to the waiting is an error, and nothing has moved.
+    let mut world = World::with([text("one"), text("two")], |config| {
+        config.retry.base_delay = Duration::from_secs(3600);
+        config.retry.max_delay = Duration::from_secs(3600);
+    });
+    let first = world.say("a question").await;
+    world.say("another").await;
+    let leaf = world.leaf();
+    world.model.script([fail(lost())]);
+    let navigating = tokio::spawn({
+        let (session, first) = (world.session.clone(), first.clone());
+        let options = NavigateOptions { summarize: true, ..NavigateOptions::default() };
+        async move { session.navigate_tree(&first, options).await }
+    });
+    world.wait_for("auto_retry_start").await;
+    world.session.abort_retry();
+    assert!(within(navigating).await.unwrap().is_err());
+    assert_eq!(world.leaf(), leaf);
 }

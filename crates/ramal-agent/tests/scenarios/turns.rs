@@ -71,6 +71,10 @@ async fn events_carry_what_the_wire_names() {
                 let name = json["assistantMessageEvent"]["type"].as_str().unwrap();
                 assert!(name.starts_with("text_") || name.starts_with("toolcall_"), "{name}");
             }
+            AgentEvent::MessageStop { .. } => {
+                assert_eq!(json["assistantMessageEvent"]["type"], "done");
+                assert_eq!(json["assistantMessageEvent"]["message"], json["message"]);
+            }
             AgentEvent::MessageEnd { .. } => {
                 let entry = world.entry(json["entryId"].as_str().unwrap());
                 assert_eq!(entry["message"], json["message"]);

@@ -38,6 +38,5 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> anyhow::Result<Status> {
     };
     remembered::recall(&mut session);
     let options = rpc::Options { session_dir: globals.session_dir.clone(), cwd, work: &args.work };
-    rpc::start(session, options)?;
-    Ok(Status::Done)
+    rpc::start(session, options)
 }

@@ -2,7 +2,7 @@
 //! take effect as soon as they are read, whatever the one who answers is doing.
 
 use std::io::{self, BufRead};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use crate::failure;
 
@@ -15,8 +15,15 @@ pub(super) struct Line {
     pub(super) text: Vec<u8>,
 }
 
+/// What there is to do next.
+pub(super) enum Input {
+    Line(Line),
+    /// Nothing more: the program is to end, whatever is still said.
+    Stop,
+}
+
 /// The lines of standard input, split at line feeds only. Ends with the input; a last line that has
-/// no line feed counts. `first` sees each line when it is read, and keeps it if it answers none; `ended`
+/// no line feed counts; then, or when somebody says so, it stops. `first` sees each line when it is read, and keeps it if it answers none; `ended`
 /// is called at the end.
 ///
 /// # Errors
@@ -24,8 +31,9 @@ pub(super) struct Line {
 pub(super) fn lines(
     first: impl Fn(Line) -> Option<Line> + Send + 'static,
     ended: impl FnOnce() + Send + 'static,
-) -> io::Result<Receiver<Line>> {
+) -> io::Result<(Receiver<Input>, SyncSender<Input>)> {
     let (sender, receiver) = sync_channel(AHEAD);
+    let stop = sender.clone();
     let read = move || {
         let mut input = io::BufReader::with_capacity(64 * 1024, io::stdin());
         for number in 0.. {
@@ -34,7 +42,7 @@ pub(super) fn lines(
                 Ok(0) => break,
                 Ok(_) => {
                     let Some(line) = first(Line { number, text }) else { continue };
-                    if sender.send(line).is_err() {
+                    if sender.send(Input::Line(line)).is_err() {
                         break;
                     }
                 }
@@ -45,7 +53,9 @@ pub(super) fn lines(
             }
         }
         ended();
+        // Whoever waits for lines knows by this that there are no more.
+        let _ = sender.send(Input::Stop);
     };
     std::thread::Builder::new().name("requests".into()).spawn(read)?;
-    Ok(receiver)
+    Ok((receiver, stop))
 }

@@ -21,7 +21,8 @@ mod stream;
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 
@@ -32,11 +33,13 @@ use tokio_util::sync::CancellationToken;
 
 use self::answer::{Refusal, Reply};
 use self::asks::Asks;
-use self::input::Line;
+use self::input::{Input, Line};
 use self::models::Models;
 use self::outgoing::Outgoing;
 use self::request::{Parsed, Request};
+use crate::failure::Status;
 use crate::remembered;
+use crate::signals::Signals;
 
 pub(crate) use setup::{Options, start};
 
@@ -68,6 +71,8 @@ struct Ends {
     aborted: AtomicU64,
     aborted_bash: AtomicU64,
     is_compacting: std::sync::atomic::AtomicBool,
+    /// The signal by which somebody ended the program; 0 if nobody did.
+    signal: AtomicI32,
 }
 
 impl Ends {
@@ -139,16 +144,23 @@ fn urgent(line: Line, ends: &Ends, asks: &Asks) -> Option<Line> {
 }
 
 impl Server {
-    /// Takes up requests in order until the input ends or nobody reads the answers any more. What was
-    /// accepted is finished; then everything appended is forced to disk.
-    fn serve(mut self, writer: std::thread::JoinHandle<io::Result<()>>) -> anyhow::Result<()> {
+    /// Takes up requests in order until the input ends, nobody reads the answers any more, or a signal
+    /// comes. What was accepted is finished, or ended if nobody waits for it; then everything appended is
+    /// forced to disk.
+    fn serve(mut self, writer: std::thread::JoinHandle<io::Result<()>>) -> anyhow::Result<Status> {
         let (ends, asks, closing) = (Arc::clone(&self.ends), Arc::clone(&self.asks), Arc::clone(&self.asks));
-        let lines = input::lines(move |line| urgent(line, &ends, &asks), move || closing.close())?;
+        let (lines, stop) = input::lines(move |line| urgent(line, &ends, &asks), move || closing.close())?;
         self.listen();
         let handle = self.runtime.handle().clone();
         let served = {
             let _in_runtime = handle.enter();
-            lines.iter().try_for_each(|line| self.answer(&line))
+            self.end_on_signals(stop)?;
+            let ends = Arc::clone(&self.ends);
+            let lines = lines.iter().map_while(|input| match input {
+                Input::Line(line) if ends.signal.load(Ordering::SeqCst) == 0 => Some(line),
+                _ => None,
+            });
+            lines.into_iter().try_for_each(|line| self.answer(&line))
         };
         if served.is_err() {
             self.asks.close();
@@ -165,12 +177,30 @@ impl Server {
         self.out.end();
         let written = writer.join().unwrap_or(Ok(()));
         self.agent.with_session(|session| session.sync())?;
-        match served.and(written) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+        match (served.and(written), self.ends.signal.load(Ordering::SeqCst)) {
+            (Err(error), _) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(anyhow::Error::new(error).context("the answers cannot be written"))
             }
-            _ => Ok(()),
+            (_, 0) => Ok(Status::Done),
+            (_, signal) => Ok(Status::Signalled(signal)),
         }
+    }
+
+    /// From now on a signal ends everything as an abort does: what came of it so far is stored.
+    fn end_on_signals(&self, stop: SyncSender<Input>) -> io::Result<()> {
+        let mut signals = Signals::new()?;
+        let (ends, asks) = (Arc::clone(&self.ends), Arc::clone(&self.asks));
+        self.runtime.spawn(async move {
+            let signal = signals.next().await;
+            ends.signal.store(signal, Ordering::SeqCst);
+            asks.close();
+            ends.end_all();
+            // Where the lines that were read ahead fill it, the next of them is seen as the last.
+            let _ = stop.try_send(Input::Stop);
+            // Whoever asks twice does not want to wait; whole messages are stored already.
+            std::process::exit(128 + signals.next().await);
+        });
+        Ok(())
     }
 
     /// Tells the client all events from now on.

@@ -13,6 +13,7 @@ use super::asks::{AskClient, Asks};
 use super::models::Models;
 use super::outgoing::Outgoing;
 use super::{Ends, Server};
+use crate::failure::Status;
 use crate::settings;
 use crate::work::{self, WorkOptions};
 
@@ -33,12 +34,12 @@ pub(crate) struct Options<'a> {
     pub(crate) work: &'a WorkOptions,
 }
 
-/// Serves a session until the input ends.
+/// Serves a session until the input ends, or a signal comes.
 ///
 /// # Errors
 /// If answers cannot be written for another reason than a closed pipe, the log not forced to disk, or
 /// no thread started.
-pub(crate) fn start(session: SessionManager, options: Options<'_>) -> anyhow::Result<()> {
+pub(crate) fn start(session: SessionManager, options: Options<'_>) -> anyhow::Result<Status> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
