@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::AgentSession;
 use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
+use crate::hooks::{HookEvent, ToolUse};
 use crate::operation::{OnStage, Operation};
 use crate::queue::{Prompt, Queue, QueueMode};
 use crate::tools::{Call, Tool, ToolResult};
@@ -470,14 +471,14 @@ impl Work<'_> {
     async fn request(&self) -> Result<Request, AgentError> {
         let mut messages = self.session.messages_at(self.tip.as_deref())?;
         let session_id = self.session.manager().get_session_id().to_owned();
-        for hook in self.session.hooks() {
+        for hook in self.session.hooks(HookEvent::Context) {
             let answering = hook.context(&messages);
-            let answer = self.session.ask_until(&self.abort, &*hook, "context", answering).await;
+            let answer = self.session.ask_until(&self.abort, &*hook, HookEvent::Context, answering).await;
             let Some(Some(others)) = answer else { continue };
             if others.iter().all(|other| is_object(other)) {
                 messages = others;
             } else {
-                self.session.hook_failed(&*hook, "context", "a message is no JSON object");
+                self.session.hook_failed(&*hook, HookEvent::Context, "a message is no JSON object");
             }
         }
         let choice = self.session.model_choice()?;
@@ -516,9 +517,9 @@ impl Work<'_> {
 
     async fn run_tool(&self, tool: &Arc<dyn Tool>, call: &ToolUse) -> ToolResult {
         let session = self.session;
-        for hook in session.hooks() {
-            let answering = hook.tool_call(&call.name, &call.arguments);
-            let answer = session.ask_until(&self.abort, &*hook, "tool_call", answering).await;
+        for hook in session.hooks(HookEvent::ToolCall) {
+            let answering = hook.tool_call(call);
+            let answer = session.ask_until(&self.abort, &*hook, HookEvent::ToolCall, answering).await;
             if let Some(why) = answer.and_then(|answer| answer.block) {
                 return ToolResult::error(format!("The call was not run: {why}"));
             }
@@ -556,15 +557,16 @@ impl Work<'_> {
 
     /// The result as a message; hooks may put another in its place.
     async fn tell_result(&self, call: &ToolUse, result: ToolResult) -> String {
+        let event = HookEvent::ToolResult;
         let mut message = result.to_message(&call.id, &call.name, time::now());
-        for hook in self.session.hooks() {
-            let answering = hook.tool_result(&call.name, &message);
-            let answer = self.session.ask(&*hook, "tool_result", answering).await;
+        for hook in self.session.hooks(event) {
+            let answering = hook.tool_result(call, &message, self.abort.clone());
+            let answer = self.session.ask(&*hook, event, answering).await;
             let Some(Some(other)) = answer else { continue };
             if is_result_of(&other, call) {
                 message = other;
             } else {
-                self.session.hook_failed(&*hook, "tool_result", "what it answered is no result of the call");
+                self.session.hook_failed(&*hook, event, "what it answered is no result of the call");
             }
         }
         message
@@ -633,13 +635,6 @@ fn is_result_of(message: &str, call: &ToolUse) -> bool {
         let message = Message::new(message);
         message.role() == Role::ToolResult && message.get_str("toolCallId").is_some_and(|id| id == call.id)
     }
-}
-
-/// A call that a model made.
-struct ToolUse {
-    id: String,
-    name: String,
-    arguments: String,
 }
 
 /// The calls in a stored answer: those that are whole.
