@@ -1,6 +1,8 @@
 //! Hooks over JSON, for whoever takes part from outside: what an event tells is a JSON object with the
 //! names of the inventory, and so is what its answer says.
 
+use std::sync::Arc;
+
 use ramal_session::json::{self, ObjectEdit, is_valid};
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +29,25 @@ pub trait Asks: Send + Sync {
         payload: String,
         signal: CancellationToken,
     ) -> Answering<'a, Option<String>>;
+}
+
+impl<A: Asks + ?Sized> Asks for Arc<A> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn hears(&self, event: HookEvent) -> bool {
+        (**self).hears(event)
+    }
+
+    fn ask<'a>(
+        &'a self,
+        event: HookEvent,
+        payload: String,
+        signal: CancellationToken,
+    ) -> Answering<'a, Option<String>> {
+        (**self).ask(event, payload, signal)
+    }
 }
 
 /// A hook that asks in JSON.

@@ -13,6 +13,7 @@ use ramal_session::json::quote;
 use tokio::sync::oneshot;
 
 use super::outgoing::Outgoing;
+use super::request::Request;
 
 /// Questions that wait for an answer, by their ids; none once nobody can answer any more.
 type Waiting = Option<HashMap<String, oneshot::Sender<bool>>>;
@@ -69,13 +70,16 @@ impl Asks {
         answered.is_ok_and(|answer| answer.unwrap_or(false))
     }
 
-    /// The client has answered. What was not asked, or not any more, is nobody's.
-    pub(super) fn answer(&self, id: &str, yes: bool) {
-        let asked = self.waiting().as_mut().and_then(|waiting| waiting.remove(id));
+    /// Takes what an `extension_ui_response` says; false if it does not say to which question. What was
+    /// not asked, or not any more, is nobody's.
+    pub(super) fn answer(&self, response: &Request<'_>) -> bool {
+        let Some(id) = response.id_text() else { return false };
+        let asked = self.waiting().as_mut().and_then(|waiting| waiting.remove(&id));
         if let Some(asked) = asked {
             // Whoever asked may just have given up.
-            let _ = asked.send(yes);
+            let _ = asked.send(response.get("confirmed") == Some("true"));
         }
+        true
     }
 
     /// No more answers will come: each question is answered with no.
@@ -86,8 +90,14 @@ impl Asks {
 
 /// Lets calls of tools be run as the policy says, and asks the client where it says so.
 pub(super) struct AskClient {
-    pub(super) permissions: Permissions,
-    pub(super) asks: Arc<Asks>,
+    permissions: Permissions,
+    asks: Arc<Asks>,
+}
+
+impl AskClient {
+    pub(super) fn new(permissions: Permissions, asks: Arc<Asks>) -> AskClient {
+        AskClient { permissions, asks }
+    }
 }
 
 impl Permit for AskClient {
