@@ -8,7 +8,7 @@ use ramal_session::{Kind, OpenError, Role, SessionManager};
 use crate::AgentSession;
 use crate::error::AgentError;
 use crate::events::AgentEvent;
-use crate::hooks::SwitchReason;
+use crate::hooks::{HookEvent, SwitchReason};
 use crate::operation::{OnStage, Operation};
 
 /// What came of making a branch a session of its own.
@@ -51,7 +51,7 @@ impl AgentSession {
         };
         let previous = self.session_file();
         self.leave_for_copy(restores, |manager| Ok(manager.fork_before(id).map(drop)?))?;
-        self.announce_branch(previous.as_deref()).await;
+        self.announce_branch(stage, previous.as_deref()).await;
         Ok(Branched { selected_text, cancelled: false })
     }
 
@@ -73,7 +73,7 @@ impl AgentSession {
         let Some(restores) = self.ask_before_branch(stage, &leaf).await else { return Ok(true) };
         let previous = self.session_file();
         self.leave_for_copy(restores, |manager| Ok(manager.clone_session().map(drop)?))?;
-        self.announce_branch(previous.as_deref()).await;
+        self.announce_branch(stage, previous.as_deref()).await;
         Ok(false)
     }
 
@@ -81,9 +81,10 @@ impl AgentSession {
     /// whether the model sees the new session's conversation.
     async fn ask_before_branch(&self, stage: &OnStage, entry_id: &str) -> Option<bool> {
         let mut restores = true;
-        for hook in self.hooks() {
+        let event = HookEvent::SessionBeforeBranch;
+        for hook in self.hooks(event) {
             let answering = hook.session_before_branch(entry_id);
-            let answer = self.ask_until(&stage.abort, &*hook, "session_before_branch", answering).await;
+            let answer = self.ask_until(&stage.abort, &*hook, event, answering).await;
             let answer = answer.unwrap_or_default();
             if stage.abort.is_cancelled() || answer.cancel {
                 return None;
@@ -108,11 +109,12 @@ impl AgentSession {
         Ok(())
     }
 
-    async fn announce_branch(&self, previous: Option<&Path>) {
+    async fn announce_branch(&self, stage: &OnStage, previous: Option<&Path>) {
         let previous = previous.map(|path| path.to_string_lossy().into_owned());
         self.emit_replaced(previous.clone());
-        for hook in self.hooks() {
-            self.ask(&*hook, "session_branch", hook.session_branch(previous.as_deref())).await;
+        for hook in self.hooks(HookEvent::SessionBranch) {
+            let answering = hook.session_branch(previous.as_deref(), stage.abort.clone());
+            self.ask(&*hook, HookEvent::SessionBranch, answering).await;
         }
     }
 
@@ -171,9 +173,10 @@ impl AgentSession {
         target: Option<&str>,
         go: impl FnOnce(&mut SessionManager) -> Result<(), AgentError>,
     ) -> Result<bool, AgentError> {
-        for hook in self.hooks() {
+        let event = HookEvent::SessionBeforeSwitch;
+        for hook in self.hooks(event) {
             let answering = hook.session_before_switch(reason, target);
-            let answer = self.ask_until(&stage.abort, &*hook, "session_before_switch", answering).await;
+            let answer = self.ask_until(&stage.abort, &*hook, event, answering).await;
             if stage.abort.is_cancelled() || answer.is_some_and(|answer| answer.cancel) {
                 return Ok(true);
             }
@@ -181,8 +184,9 @@ impl AgentSession {
         let previous = self.session_file().map(|path| path.to_string_lossy().into_owned());
         self.leave(go)?;
         self.emit_replaced(previous.clone());
-        for hook in self.hooks() {
-            self.ask(&*hook, "session_switch", hook.session_switch(reason, previous.as_deref())).await;
+        for hook in self.hooks(HookEvent::SessionSwitch) {
+            let answering = hook.session_switch(reason, previous.as_deref(), stage.abort.clone());
+            self.ask(&*hook, HookEvent::SessionSwitch, answering).await;
         }
         Ok(false)
     }

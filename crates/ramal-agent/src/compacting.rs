@@ -1,5 +1,7 @@
 //! Making the conversation shorter, by hand and when it has to be (contract, section 9).
 
+use std::sync::Arc;
+
 use ramal_session::json::quote;
 use ramal_session::{Kind, NewEntry};
 use tokio_util::sync::CancellationToken;
@@ -8,7 +10,7 @@ use crate::AgentSession;
 use crate::compact::{self, CompactionPlan, CompactionSettings, ContextTokens};
 use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
-use crate::hooks::{CompactPreparation, Compacting, SuppliedCompaction};
+use crate::hooks::{CompactPreparation, Compacting, Hook, HookEvent, SuppliedCompaction};
 use crate::operation::Operation;
 use crate::retrying::Patient;
 use crate::summary::SummaryError;
@@ -128,6 +130,8 @@ impl AgentSession {
         abort: &CancellationToken,
         instructions: Option<&str>,
     ) -> Result<Compacted, NoCompaction> {
+        let before = self.hooks(HookEvent::SessionBeforeCompact);
+        let compacting = self.hooks(HookEvent::SessionCompacting);
         let (plan, preparation) = {
             let settings = match self.endpoint() {
                 Ok(endpoint) => self.config().compaction.for_window(endpoint.context_window),
@@ -136,12 +140,12 @@ impl AgentSession {
             let manager = self.manager();
             let plan = compact::plan_compaction(&manager, settings).map_err(AgentError::from)?;
             let plan = plan.ok_or(AgentError::NothingToCompact)?;
-            let is_asked = !self.config().hooks.is_empty();
+            let is_asked = !before.is_empty() || !compacting.is_empty();
             let preparation = is_asked.then(|| plan.preparation(&manager, instructions)).transpose();
             (plan, preparation.map_err(AgentError::from)?)
         };
         let supplied = match &preparation {
-            Some(preparation) => self.ask_before_compact(abort, preparation).await?,
+            Some(preparation) => self.ask_before_compact(abort, &before, preparation).await?,
             None => None,
         };
         let from_extension = supplied.is_some();
@@ -149,7 +153,7 @@ impl AgentSession {
             Some(supplied) => (supplied, None),
             None => {
                 let extra = match &preparation {
-                    Some(preparation) => self.ask_compacting(abort, preparation).await,
+                    Some(preparation) => self.ask_compacting(abort, &compacting, preparation).await,
                     None => None,
                 };
                 (self.summary_of(abort, &plan, instructions, extra.as_ref()).await?, extra)
@@ -175,8 +179,9 @@ impl AgentSession {
         };
         self.forget_count();
         self.forget_seen();
-        for hook in self.hooks() {
-            self.ask(&*hook, "session_compact", hook.session_compact(&entry, from_extension)).await;
+        for hook in self.hooks(HookEvent::SessionCompact) {
+            let answering = hook.session_compact(&entry, from_extension, abort.clone());
+            self.ask(&*hook, HookEvent::SessionCompact, answering).await;
         }
         Ok(Compacted {
             entry,
@@ -190,12 +195,14 @@ impl AgentSession {
     async fn ask_before_compact(
         &self,
         abort: &CancellationToken,
+        hooks: &[Arc<dyn Hook>],
         preparation: &CompactPreparation,
     ) -> Result<Option<SuppliedCompaction>, NoCompaction> {
         let mut supplied = None;
-        for hook in self.hooks() {
+        for hook in hooks {
             let answering = hook.session_before_compact(preparation, abort.clone());
-            let answer = self.ask_until(abort, &*hook, "session_before_compact", answering).await;
+            let event = HookEvent::SessionBeforeCompact;
+            let answer = self.ask_until(abort, &**hook, event, answering).await;
             if abort.is_cancelled() {
                 return Err(NoCompaction::Cancelled);
             }
@@ -212,13 +219,16 @@ impl AgentSession {
     async fn ask_compacting(
         &self,
         abort: &CancellationToken,
+        hooks: &[Arc<dyn Hook>],
         preparation: &CompactPreparation,
     ) -> Option<Compacting> {
         let mut said = None;
         let messages = [&preparation.messages_to_summarize[..], &preparation.turn_prefix_messages].concat();
-        for hook in self.hooks() {
-            let answering = hook.session_compacting(&messages);
-            if let Some(Some(answer)) = self.ask_until(abort, &*hook, "session.compacting", answering).await {
+        let session_id = self.manager().get_session_id().to_owned();
+        for hook in hooks {
+            let answering = hook.session_compacting(&session_id, &messages);
+            let event = HookEvent::SessionCompacting;
+            if let Some(Some(answer)) = self.ask_until(abort, &**hook, event, answering).await {
                 said = Some(answer);
             }
         }

@@ -1,7 +1,8 @@
 //! What a session at work tells whoever listens (the events of `--mode json` and of RPC).
 
 use ramal_model::{Block, Event, StopReason};
-use ramal_session::json::quote;
+
+use crate::object::{Object, array, texts};
 
 /// Something that happened. Messages and results are JSON texts in the form of the log.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,7 +158,7 @@ impl AgentEvent {
 
     /// The event as a JSON object on one line.
     pub fn to_json(&self) -> String {
-        let mut out = Object::new(self.name());
+        let mut out = Object::of_type(self.name());
         match self {
             AgentEvent::AgentStart | AgentEvent::TurnStart => {}
             AgentEvent::AgentEnd { messages } => out.json("messages", &array(messages)),
@@ -190,7 +191,7 @@ impl AgentEvent {
             AgentEvent::ToolExecutionEnd { tool_call_id, tool_name, result, is_error } => {
                 out.call(tool_call_id, tool_name);
                 out.json("result", result);
-                out.json("isError", bool_text(*is_error));
+                out.flag("isError", *is_error);
             }
             AgentEvent::QueueUpdate { steering, follow_up } => {
                 out.json("steering", &texts(steering));
@@ -200,8 +201,8 @@ impl AgentEvent {
             AgentEvent::CompactionEnd { reason, result, aborted, will_retry, error_message } => {
                 out.text("reason", reason.name());
                 out.json("result", result.as_deref().unwrap_or("null"));
-                out.json("aborted", bool_text(*aborted));
-                out.json("willRetry", bool_text(*will_retry));
+                out.flag("aborted", *aborted);
+                out.flag("willRetry", *will_retry);
                 out.text_if("errorMessage", error_message.as_deref());
             }
             AgentEvent::AutoRetryStart { attempt, max_attempts, delay_ms, error_message } => {
@@ -211,7 +212,7 @@ impl AgentEvent {
                 out.text("errorMessage", error_message);
             }
             AgentEvent::AutoRetryEnd { success, attempt, final_error } => {
-                out.json("success", bool_text(*success));
+                out.flag("success", *success);
                 out.json("attempt", &attempt.to_string());
                 out.text_if("finalError", final_error.as_deref());
             }
@@ -224,7 +225,9 @@ impl AgentEvent {
                 out.text_or_null("newLeafId", new_leaf_id.as_deref());
                 out.text_or_null("oldLeafId", old_leaf_id.as_deref());
                 out.json_if("summaryEntry", summary_entry.as_deref());
-                out.json_if("fromExtension", from_extension.map(bool_text));
+                if let Some(from_extension) = from_extension {
+                    out.flag("fromExtension", *from_extension);
+                }
             }
             AgentEvent::SessionReplaced { session_id, session_file, previous_session_file } => {
                 out.text("sessionId", session_id);
@@ -240,13 +243,13 @@ impl AgentEvent {
 /// What is new in an answer, with the names of the wire.
 fn assistant_event(event: &Event, block: Option<&Block>) -> String {
     let delta = |name: &str, block: usize, delta: &str| {
-        let mut out = Object::new(name);
+        let mut out = Object::of_type(name);
         out.json("contentIndex", &block.to_string());
         out.text("delta", delta);
         out.end()
     };
     let start = |name: &str, block: usize| {
-        let mut out = Object::new(name);
+        let mut out = Object::of_type(name);
         out.json("contentIndex", &block.to_string());
         out.end()
     };
@@ -262,7 +265,7 @@ fn assistant_event(event: &Event, block: Option<&Block>) -> String {
             Some(Block::ToolCall { .. }) => start("toolcall_end", *number),
             _ => start("text_end", *number),
         },
-        _ => Object::new("start").end(),
+        _ => Object::of_type("start").end(),
     }
 }
 
@@ -272,62 +275,8 @@ fn stopped(message: &str, stop: StopReason) -> String {
         StopReason::Error | StopReason::Aborted => ("error", "error"),
         _ => ("done", "message"),
     };
-    let mut out = Object::new(name);
+    let mut out = Object::of_type(name);
     out.text("reason", stop.name());
     out.json(holds, message);
     out.end()
-}
-
-/// A JSON object that is written member by member.
-struct Object(String);
-
-impl Object {
-    fn new(type_name: &str) -> Object {
-        Object(format!("{{\"type\":{}", quote(type_name)))
-    }
-
-    fn json(&mut self, key: &str, value: &str) {
-        self.0 += &format!(",\"{key}\":{value}");
-    }
-
-    fn text(&mut self, key: &str, value: &str) {
-        self.json(key, &quote(value));
-    }
-
-    fn text_if(&mut self, key: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.text(key, value);
-        }
-    }
-
-    fn json_if(&mut self, key: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.json(key, value);
-        }
-    }
-
-    fn text_or_null(&mut self, key: &str, value: Option<&str>) {
-        self.json(key, &value.map_or_else(|| "null".into(), quote));
-    }
-
-    fn call(&mut self, id: &str, name: &str) {
-        self.text("toolCallId", id);
-        self.text("toolName", name);
-    }
-
-    fn end(self) -> String {
-        self.0 + "}"
-    }
-}
-
-fn array(items: &[String]) -> String {
-    format!("[{}]", items.join(","))
-}
-
-fn texts(items: &[String]) -> String {
-    array(&items.iter().map(|item| quote(item)).collect::<Vec<_>>())
-}
-
-fn bool_text(value: bool) -> &'static str {
-    if value { "true" } else { "false" }
 }

@@ -8,14 +8,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::AgentSession;
 use crate::events::AgentEvent;
-use crate::hooks::{Answering, Hook};
+use crate::hooks::{Answering, Hook, HookEvent};
 
 impl AgentSession {
     /// What one hook answers; none if it failed or did not come back, which is told.
     pub(crate) async fn ask<T>(
         &self,
         hook: &dyn Hook,
-        event: &'static str,
+        event: HookEvent,
         answering: Answering<'_, T>,
     ) -> Option<T> {
         let limit = self.config().hook_limit;
@@ -30,8 +30,12 @@ impl AgentSession {
         None
     }
 
-    pub(crate) fn hook_failed(&self, hook: &dyn Hook, event: &'static str, error: &str) {
-        self.emit(AgentEvent::HookError { hook: hook.name().to_owned(), event, error: error.to_owned() });
+    pub(crate) fn hook_failed(&self, hook: &dyn Hook, event: HookEvent, error: &str) {
+        self.emit(AgentEvent::HookError {
+            hook: hook.name().to_owned(),
+            event: event.name(),
+            error: error.to_owned(),
+        });
     }
 
     /// As [`AgentSession::ask`], given up at once when `abort` is cancelled.
@@ -39,7 +43,7 @@ impl AgentSession {
         &self,
         abort: &CancellationToken,
         hook: &dyn Hook,
-        event: &'static str,
+        event: HookEvent,
         answering: Answering<'_, T>,
     ) -> Option<T> {
         tokio::select! {
@@ -49,8 +53,8 @@ impl AgentSession {
         }
     }
 
-    /// The hooks, in order.
-    pub(crate) fn hooks(&self) -> Vec<Arc<dyn Hook>> {
-        self.config().hooks.clone()
+    /// The hooks that hear of an event, in order.
+    pub(crate) fn hooks(&self, event: HookEvent) -> Vec<Arc<dyn Hook>> {
+        self.config().hooks.iter().filter(|hook| hook.hears(event)).cloned().collect()
     }
 }

@@ -12,6 +12,7 @@ mod events;
 mod hooked;
 mod interrupted;
 mod navigate;
+mod object;
 mod operation;
 mod queue;
 mod retrying;

@@ -1,11 +1,13 @@
 //! Moving inside the tree and bringing home what was learned (contract, section 6).
 
+use std::sync::Arc;
+
 use ramal_session::{EntryId, Kind, Role};
 
 use crate::AgentSession;
 use crate::error::AgentError;
 use crate::events::AgentEvent;
-use crate::hooks::{BeforeTree, SuppliedSummary, TreeMoved, TreePreparation};
+use crate::hooks::{BeforeTree, Hook, HookEvent, SuppliedSummary, TreeMoved, TreePreparation};
 use crate::operation::{OnStage, Operation};
 use crate::retrying::Patient;
 use crate::summary::{self, SummaryError, SummaryOptions};
@@ -98,11 +100,12 @@ impl AgentSession {
             return Err(AgentError::NoModel);
         }
         self.must_exist(target)?;
+        let hooks = self.hooks(HookEvent::SessionBeforeTree);
         let (preparation, path) = {
             let manager = self.manager();
             let path = summary::abandoned_path(&manager, old_leaf.as_deref(), target)?;
             // A branch may be large: it is read as a whole only for somebody who wants it.
-            let told = if self.config().hooks.is_empty() { Vec::new() } else { path.entries_json(&manager)? };
+            let told = if hooks.is_empty() { Vec::new() } else { path.entries_json(&manager)? };
             let preparation = TreePreparation {
                 target_id: target.to_owned(),
                 old_leaf_id: old_leaf.as_deref().map(str::to_owned),
@@ -115,7 +118,7 @@ impl AgentSession {
             };
             (preparation, path)
         };
-        let Some(said) = self.ask_before_tree(stage, &preparation).await else {
+        let Some(said) = self.ask_before_tree(stage, &hooks, &preparation).await else {
             return Ok(if stage.abort.is_cancelled() {
                 Navigated::aborted()
             } else {
@@ -146,7 +149,7 @@ impl AgentSession {
         let moved = self.go(target, made.as_ref(), label.as_deref())?;
         self.forget_count();
         self.forget_seen();
-        self.announce(&moved, old_leaf.as_deref(), made.as_ref()).await?;
+        self.announce(stage, &moved, old_leaf.as_deref(), made.as_ref()).await?;
         Ok(moved)
     }
 
@@ -159,11 +162,17 @@ impl AgentSession {
     }
 
     /// What the hooks say before a navigation; none if one of them, or the user, ended it.
-    async fn ask_before_tree(&self, stage: &OnStage, preparation: &TreePreparation) -> Option<BeforeTree> {
+    async fn ask_before_tree(
+        &self,
+        stage: &OnStage,
+        hooks: &[Arc<dyn Hook>],
+        preparation: &TreePreparation,
+    ) -> Option<BeforeTree> {
         let mut said = BeforeTree::default();
-        for hook in self.hooks() {
+        for hook in hooks {
             let answering = hook.session_before_tree(preparation, stage.abort.clone());
-            let answer = self.ask_until(&stage.abort, &*hook, "session_before_tree", answering).await;
+            let event = HookEvent::SessionBeforeTree;
+            let answer = self.ask_until(&stage.abort, &**hook, event, answering).await;
             // Whatever a hook answered: an abort while it ran ends the navigation.
             if stage.abort.is_cancelled() {
                 return None;
@@ -262,6 +271,7 @@ impl AgentSession {
     /// Tells hooks and listeners that the leaf was moved.
     async fn announce(
         &self,
+        stage: &OnStage,
         moved: &Navigated,
         old_leaf: Option<&str>,
         made: Option<&Made>,
@@ -273,8 +283,9 @@ impl AgentSession {
             summary_entry: moved.summary_entry.clone(),
             from_extension: made.map(|made| made.from_extension),
         };
-        for hook in self.hooks() {
-            self.ask(&*hook, "session_tree", hook.session_tree(&event)).await;
+        for hook in self.hooks(HookEvent::SessionTree) {
+            let answering = hook.session_tree(&event, stage.abort.clone());
+            self.ask(&*hook, HookEvent::SessionTree, answering).await;
         }
         let TreeMoved { old_leaf_id, summary_entry, from_extension, .. } = event;
         self.emit(AgentEvent::SessionTree { new_leaf_id, old_leaf_id, summary_entry, from_extension });

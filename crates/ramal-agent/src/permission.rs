@@ -142,6 +142,11 @@ impl Permissions {
         }
     }
 
+    /// Whether something can be remembered beyond the session.
+    pub fn has_store(&self) -> bool {
+        self.store.is_some()
+    }
+
     /// Allows this for the rest of the session, and in later ones in the same directory.
     ///
     /// # Errors

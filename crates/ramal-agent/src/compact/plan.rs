@@ -51,6 +51,10 @@ impl CompactionPlan {
             is_split_turn: self.is_split_turn,
             tokens_before: self.tokens_before,
             previous_summary: self.previous_summary.clone(),
+            read_files: self.files.only_read().map(str::to_owned).collect(),
+            modified_files: self.files.modified().map(str::to_owned).collect(),
+            settings: self.settings,
+            branch_entries: self.path(session)?,
             custom_instructions: custom_instructions.map(str::to_owned),
         };
         let context = context(session, Some(&self.leaf))?;
@@ -66,6 +70,14 @@ impl CompactionPlan {
             }
         }
         Ok(preparation)
+    }
+
+    /// The entries of the path that it was made at.
+    fn path(&self, session: &SessionManager) -> Result<Vec<String>, ReadError> {
+        // Several entries may share an id; the leaf is meant where it has it.
+        let is_leaf = session.get_leaf_id()?.as_ref() == Some(&self.leaf);
+        let path = session.get_branch((!is_leaf).then_some(&*self.leaf));
+        path.into_iter().map(|entry| Ok(entry.read()?.json().to_owned())).collect()
     }
 }
 

@@ -62,8 +62,13 @@ impl Files {
     }
 
     /// Files that were only read.
-    fn only_read(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn only_read(&self) -> impl Iterator<Item = &str> {
         self.read.difference(&self.modified).map(String::as_str)
+    }
+
+    /// Files that were changed.
+    pub(crate) fn modified(&self) -> impl Iterator<Item = &str> {
+        self.modified.iter().map(String::as_str)
     }
 
     /// The `details` of a summary: JSON text.
@@ -72,7 +77,7 @@ impl Files {
         format!(
             "{{\"readFiles\":[{}],\"modifiedFiles\":[{}]}}",
             list(&mut self.only_read()),
-            list(&mut self.modified.iter().map(String::as_str))
+            list(&mut self.modified())
         )
     }
 
@@ -80,7 +85,7 @@ impl Files {
     pub(crate) fn listed_behind(&self, summary: &str) -> String {
         let mut out = summary.trim().to_owned();
         list(&mut out, "read-files", self.only_read());
-        list(&mut out, "modified-files", self.modified.iter().map(String::as_str));
+        list(&mut out, "modified-files", self.modified());
         out
     }
 }

@@ -6,6 +6,7 @@ use ramal_session::EntryId;
 use super::{Work, is_object};
 use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
+use crate::hooks::HookEvent;
 
 impl Work<'_> {
     /// An answer of the model, stored.
@@ -103,14 +104,14 @@ impl Work<'_> {
     async fn request(&self) -> Result<Request, AgentError> {
         let mut messages = self.session.messages_at(self.tip.as_deref())?;
         let session_id = self.session.manager().get_session_id().to_owned();
-        for hook in self.session.hooks() {
+        for hook in self.session.hooks(HookEvent::Context) {
             let answering = hook.context(&messages);
-            let answer = self.session.ask_until(&self.abort, &*hook, "context", answering).await;
+            let answer = self.session.ask_until(&self.abort, &*hook, HookEvent::Context, answering).await;
             let Some(Some(others)) = answer else { continue };
             if others.iter().all(|other| is_object(other)) {
                 messages = others;
             } else {
-                self.session.hook_failed(&*hook, "context", "a message is no JSON object");
+                self.session.hook_failed(&*hook, HookEvent::Context, "a message is no JSON object");
             }
         }
         let choice = self.session.model_choice()?;

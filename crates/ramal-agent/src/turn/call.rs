@@ -9,6 +9,7 @@ use ramal_session::{Message, Role, time};
 
 use super::{Work, is_object};
 use crate::events::AgentEvent;
+use crate::hooks::{HookEvent, ToolUse};
 use crate::tools::{Call, Tool, ToolResult};
 
 impl Work<'_> {
@@ -36,9 +37,9 @@ impl Work<'_> {
 
     async fn run_tool(&self, tool: &Arc<dyn Tool>, call: &ToolUse) -> ToolResult {
         let session = self.session;
-        for hook in session.hooks() {
-            let answering = hook.tool_call(&call.name, &call.arguments);
-            let answer = session.ask_until(&self.abort, &*hook, "tool_call", answering).await;
+        for hook in session.hooks(HookEvent::ToolCall) {
+            let answering = hook.tool_call(call);
+            let answer = session.ask_until(&self.abort, &*hook, HookEvent::ToolCall, answering).await;
             if let Some(why) = answer.and_then(|answer| answer.block) {
                 return ToolResult::error(format!("The call was not run: {why}"));
             }
@@ -76,15 +77,16 @@ impl Work<'_> {
 
     /// The result as a message; hooks may put another in its place.
     pub(super) async fn tell_result(&self, call: &ToolUse, result: ToolResult) -> String {
+        let event = HookEvent::ToolResult;
         let mut message = result.to_message(&call.id, &call.name, time::now());
-        for hook in self.session.hooks() {
-            let answering = hook.tool_result(&call.name, &message);
-            let answer = self.session.ask(&*hook, "tool_result", answering).await;
+        for hook in self.session.hooks(event) {
+            let answering = hook.tool_result(call, &message, self.abort.clone());
+            let answer = self.session.ask(&*hook, event, answering).await;
             let Some(Some(other)) = answer else { continue };
             if is_result_of(&other, call) {
                 message = other;
             } else {
-                self.session.hook_failed(&*hook, "tool_result", "what it answered is no result of the call");
+                self.session.hook_failed(&*hook, event, "what it answered is no result of the call");
             }
         }
         message
@@ -97,13 +99,6 @@ fn is_result_of(message: &str, call: &ToolUse) -> bool {
         let message = Message::new(message);
         message.role() == Role::ToolResult && message.get_str("toolCallId").is_some_and(|id| id == call.id)
     }
-}
-
-/// A call that a model made.
-pub(super) struct ToolUse {
-    id: String,
-    name: String,
-    arguments: String,
 }
 
 /// The calls in a stored answer: those that are whole.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use ramal_agent::compact::CompactionSettings;
 use ramal_agent::hooks::{
     Answering, BeforeCompact, BeforeReplace, BeforeTree, CompactPreparation, Compacting, Hook, SwitchReason,
-    ToolCallAnswer, TreeMoved, TreePreparation,
+    ToolCallAnswer, ToolUse, TreeMoved, TreePreparation,
 };
 use ramal_agent::tools::{self, Access};
 use ramal_agent::{AgentConfig, AgentEvent, AgentSession, Permit, Prompt};
@@ -413,7 +413,7 @@ impl Hook for TestHook {
         asked(&self.before_tree, || (preparation.clone(), signal))
     }
 
-    fn session_tree<'a>(&'a self, moved: &'a TreeMoved) -> Answering<'a, ()> {
+    fn session_tree<'a>(&'a self, moved: &'a TreeMoved, _: CancellationToken) -> Answering<'a, ()> {
         asked(&self.tree, || moved.clone())
     }
 
@@ -421,7 +421,11 @@ impl Hook for TestHook {
         asked(&self.before_branch, || entry_id.into())
     }
 
-    fn session_branch<'a>(&'a self, previous_session_file: Option<&'a str>) -> Answering<'a, ()> {
+    fn session_branch<'a>(
+        &'a self,
+        previous_session_file: Option<&'a str>,
+        _: CancellationToken,
+    ) -> Answering<'a, ()> {
         asked(&self.branch, || previous_session_file.map(Into::into))
     }
 
@@ -441,11 +445,20 @@ impl Hook for TestHook {
         asked(&self.before_compact, || preparation.clone())
     }
 
-    fn session_compacting<'a>(&'a self, messages: &'a [String]) -> Answering<'a, Option<Compacting>> {
+    fn session_compacting<'a>(
+        &'a self,
+        _: &'a str,
+        messages: &'a [String],
+    ) -> Answering<'a, Option<Compacting>> {
         asked(&self.compacting, || messages.to_vec())
     }
 
-    fn session_compact<'a>(&'a self, entry: &'a str, from_extension: bool) -> Answering<'a, ()> {
+    fn session_compact<'a>(
+        &'a self,
+        entry: &'a str,
+        from_extension: bool,
+        _: CancellationToken,
+    ) -> Answering<'a, ()> {
         asked(&self.compact, || (entry.into(), from_extension))
     }
 
@@ -453,11 +466,16 @@ impl Hook for TestHook {
         asked(&self.context, || messages.to_vec())
     }
 
-    fn tool_call<'a>(&'a self, name: &'a str, arguments: &'a str) -> Answering<'a, ToolCallAnswer> {
-        asked(&self.tool_call, || (name.into(), arguments.into()))
+    fn tool_call<'a>(&'a self, call: &'a ToolUse) -> Answering<'a, ToolCallAnswer> {
+        asked(&self.tool_call, || (call.name.clone(), call.arguments.clone()))
     }
 
-    fn tool_result<'a>(&'a self, _: &'a str, result: &'a str) -> Answering<'a, Option<String>> {
+    fn tool_result<'a>(
+        &'a self,
+        _: &'a ToolUse,
+        result: &'a str,
+        _: CancellationToken,
+    ) -> Answering<'a, Option<String>> {
         asked(&self.tool_result, || result.into())
     }
 }

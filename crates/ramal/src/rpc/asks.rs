@@ -1,4 +1,5 @@
-//! Questions to the user, asked of the client: whether a call of a tool may be run.
+//! Questions to the user, asked of the client: whether a call of a tool may be run, and whether that
+//! holds for later ones.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -6,16 +7,47 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ramal_agent::Permit;
-use ramal_agent::permission::{Decision, Permissions};
+use ramal_agent::permission::{Decision, Permissions, Question};
 use ramal_agent::tools::Access;
+use ramal_agent::{AgentEvent, Permit};
 use ramal_session::json::quote;
 use tokio::sync::oneshot;
 
 use super::outgoing::Outgoing;
+use super::request::Request;
 
-/// Questions that wait for an answer, by their ids; none once nobody can answer any more.
-type Waiting = Option<HashMap<String, oneshot::Sender<bool>>>;
+/// For how long a yes is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Remember {
+    Session,
+    Project,
+}
+
+impl Remember {
+    fn name(self) -> &'static str {
+        match self {
+            Remember::Session => "session",
+            Remember::Project => "project",
+        }
+    }
+}
+
+/// What the client answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Answer {
+    is_yes: bool,
+    remember: Option<Remember>,
+}
+
+/// A question that waits for an answer.
+struct Open {
+    sender: oneshot::Sender<Answer>,
+    /// What can be remembered of it.
+    offered: Vec<Remember>,
+}
+
+/// Questions that wait, by their ids; none once nobody can answer any more.
+type Waiting = Option<HashMap<String, Open>>;
 
 /// Asks the client, and takes its answers.
 pub(super) struct Asks {
@@ -26,13 +58,13 @@ pub(super) struct Asks {
     limit: Duration,
 }
 
-/// A question that waits. It is forgotten when this is dropped.
-struct Question<'a> {
+/// A question as long as it waits: it is forgotten when this is dropped.
+struct Asked<'a> {
     asks: &'a Asks,
     id: String,
 }
 
-impl Drop for Question<'_> {
+impl Drop for Asked<'_> {
     fn drop(&mut self) {
         if let Some(waiting) = &mut *self.asks.waiting() {
             waiting.remove(&self.id);
@@ -50,32 +82,50 @@ impl Asks {
     }
 
     /// Asks for a yes or no.
-    async fn confirm(&self, title: &str, message: &str) -> bool {
+    async fn confirm(&self, title: &str, message: &str, offered: Vec<Remember>) -> Answer {
         let id = format!("confirm-{}", self.asked.fetch_add(1, Ordering::Relaxed) + 1);
+        let names: Vec<String> = offered.iter().map(|remember| quote(remember.name())).collect();
+        let remember =
+            if names.is_empty() { String::new() } else { format!(",\"remember\":[{}]", names.join(",")) };
         let (sender, answer) = oneshot::channel();
         match &mut *self.waiting() {
-            Some(waiting) => drop(waiting.insert(id.clone(), sender)),
-            None => return false,
+            Some(waiting) => drop(waiting.insert(id.clone(), Open { sender, offered })),
+            None => return Answer::default(),
         }
-        let question = Question { asks: self, id };
+        let asked = Asked { asks: self, id };
         self.out.line(format!(
-            "{{\"type\":\"extension_ui_request\",\"id\":{},\"method\":\"confirm\",\"title\":{},\"message\":{},\"timeout\":{}}}",
-            quote(&question.id),
+            "{{\"type\":\"extension_ui_request\",\"id\":{},\"method\":\"confirm\",\"title\":{},\"message\":{}{remember},\"timeout\":{}}}",
+            quote(&asked.id),
             quote(title),
             quote(message),
             self.limit.as_millis()
         ));
         let answered = tokio::time::timeout(self.limit, answer).await;
-        answered.is_ok_and(|answer| answer.unwrap_or(false))
+        answered.ok().and_then(Result::ok).unwrap_or_default()
     }
 
-    /// The client has answered. What was not asked, or not any more, is nobody's.
-    pub(super) fn answer(&self, id: &str, yes: bool) {
-        let asked = self.waiting().as_mut().and_then(|waiting| waiting.remove(id));
-        if let Some(asked) = asked {
+    /// Takes what an `extension_ui_response` says; false if it does not say to which question. What was
+    /// not asked, or not any more, is nobody's.
+    pub(super) fn answer(&self, response: &Request<'_>) -> bool {
+        let Some(id) = response.id_text() else { return false };
+        let asked = self.waiting().as_mut().and_then(|waiting| waiting.remove(&id));
+        if let Some(Open { sender, offered }) = asked {
+            let is_yes = response.get("confirmed") == Some("true");
+            let remember = match wanted(response, is_yes, &offered) {
+                Ok(remember) => remember,
+                Err(why) => {
+                    self.notice(format!("the answer to {id} counts once: {why}"));
+                    None
+                }
+            };
             // Whoever asked may just have given up.
-            let _ = asked.send(yes);
+            let _ = sender.send(Answer { is_yes, remember });
         }
+        true
+    }
+
+    fn notice(&self, message: String) {
+        self.out.event(&Arc::new(AgentEvent::Notice { message }));
     }
 
     /// No more answers will come: each question is answered with no.
@@ -84,10 +134,58 @@ impl Asks {
     }
 }
 
+/// For how long an answer is to be remembered, or why it cannot be.
+fn wanted(response: &Request<'_>, is_yes: bool, offered: &[Remember]) -> Result<Option<Remember>, String> {
+    let Some(given) = response.get("remember").filter(|given| *given != "null") else { return Ok(None) };
+    if !is_yes {
+        return Err("only a yes can be remembered".into());
+    }
+    let found = offered.iter().find(|remember| quote(remember.name()) == given);
+    found.copied().map(Some).ok_or_else(|| {
+        let names: Vec<String> = offered.iter().map(|remember| quote(remember.name())).collect();
+        match names.is_empty() {
+            true => format!("`remember` is {given}, and this question cannot be remembered"),
+            false => format!("`remember` is {given}, and can be {}", names.join(" or ")),
+        }
+    })
+}
+
 /// Lets calls of tools be run as the policy says, and asks the client where it says so.
 pub(super) struct AskClient {
-    pub(super) permissions: Permissions,
-    pub(super) asks: Arc<Asks>,
+    permissions: Mutex<Permissions>,
+    asks: Arc<Asks>,
+}
+
+impl AskClient {
+    pub(super) fn new(permissions: Permissions, asks: Arc<Asks>) -> AskClient {
+        AskClient { permissions: Mutex::new(permissions), asks }
+    }
+
+    fn permissions(&self) -> MutexGuard<'_, Permissions> {
+        self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn ask(&self, tool: &str, question: &Question) -> bool {
+        let offered = match question.rules.is_empty() {
+            true => Vec::new(),
+            false if self.permissions().has_store() => vec![Remember::Session, Remember::Project],
+            false => vec![Remember::Session],
+        };
+        let (title, message) = (format!("Allow {tool}?"), format!("The model wants to {}.", question.reason));
+        let answer = self.asks.confirm(&title, &message, offered).await;
+        match answer.remember {
+            None => {}
+            Some(Remember::Session) => self.permissions().always_in_session(&question.rules),
+            Some(Remember::Project) => {
+                let remembered = self.permissions().always_in_project(&question.rules);
+                if let Err(error) = remembered {
+                    let error = anyhow::Error::new(error);
+                    self.asks.notice(format!("remembered for this session only: {error:#}"));
+                }
+            }
+        }
+        answer.is_yes
+    }
 }
 
 impl Permit for AskClient {
@@ -98,14 +196,11 @@ impl Permit for AskClient {
         access: &'a [Access],
     ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         Box::pin(async move {
-            match self.permissions.decide(tool, access) {
+            let decision = self.permissions().decide(tool, access);
+            match decision {
                 Decision::Allow => true,
                 Decision::Deny(_) => false,
-                Decision::Ask(question) => {
-                    let (title, message) =
-                        (format!("Allow {tool}?"), format!("The model wants to {}.", question.reason));
-                    self.asks.confirm(&title, &message).await
-                }
+                Decision::Ask(question) => self.ask(tool, &question).await,
             }
         })
     }

@@ -8,6 +8,7 @@
 mod answer;
 mod asks;
 mod change;
+mod hooks;
 mod input;
 mod leave;
 mod models;
@@ -33,6 +34,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::answer::{Refusal, Reply};
 use self::asks::Asks;
+use self::hooks::ClientHooks;
 use self::input::{Input, Line};
 use self::models::Models;
 use self::outgoing::Outgoing;
@@ -51,6 +53,7 @@ struct Server {
     agent: AgentSession,
     out: Outgoing,
     asks: Arc<Asks>,
+    hooks: Arc<ClientHooks>,
     models: Arc<Models>,
     ends: Arc<Ends>,
     runtime: tokio::runtime::Runtime,
@@ -101,46 +104,62 @@ impl Ends {
     }
 }
 
-/// Acts on a line that cannot wait; keeps it if it gets no answer.
-fn urgent(line: Line, ends: &Ends, asks: &Asks) -> Option<Line> {
-    if line.text.len() > LONGEST_URGENT {
-        return Some(line);
-    }
-    let command = json::get_str(&line.text, "type").map(|command| command.into_owned()).unwrap_or_default();
-    if !matches!(
-        &*command,
-        "abort"
+/// What a line that cannot wait acts on.
+struct Urgent {
+    ends: Arc<Ends>,
+    asks: Arc<Asks>,
+    hooks: Arc<ClientHooks>,
+}
+
+impl Urgent {
+    /// Acts on a line that cannot wait; keeps it if it gets no answer.
+    fn take(&self, line: Line) -> Option<Line> {
+        let is_long = line.text.len() > LONGEST_URGENT;
+        // A long line is not read to its end for its type: that stands in front, or nothing is urgent.
+        let head = line.text.get(..LONGEST_URGENT).unwrap_or(&line.text);
+        let command = json::get_str(head, "type").map(|command| command.into_owned()).unwrap_or_default();
+        let is_urgent = match &*command {
+            // What a hook answers may be a whole conversation.
+            "hook_response" => true,
+            "abort"
             | "abort_compaction"
             | "abort_branch_summary"
             | "abort_bash"
             | "abort_retry"
-            | "extension_ui_response"
-    ) {
-        return Some(line);
-    }
-    let Parsed::Request(request) = Request::parse(&line.text) else { return Some(line) };
-    match &*command {
-        "abort_bash" => {
-            ends.aborted_bash.store(line.number, Ordering::SeqCst);
-            ends.abort_bash();
+            | "extension_ui_response" => !is_long,
+            _ => false,
+        };
+        if !is_urgent {
+            return Some(line);
         }
-        "abort_retry" => {
-            if let Some(agent) = ends.agent() {
-                agent.abort_retry();
+        let Parsed::Request(request) = Request::parse(&line.text) else { return Some(line) };
+        match &*request.command {
+            "hook_response" => return if self.hooks.answer(&request) { None } else { Some(line) },
+            "extension_ui_response" => return if self.asks.answer(&request) { None } else { Some(line) },
+            "abort_bash" => {
+                self.ends.aborted_bash.store(line.number, Ordering::SeqCst);
+                self.ends.abort_bash();
             }
+            "abort_retry" => {
+                if let Some(agent) = self.ends.agent() {
+                    agent.abort_retry();
+                }
+            }
+            "abort" | "abort_compaction" | "abort_branch_summary" => {
+                self.ends.aborted.store(line.number, Ordering::SeqCst);
+                self.ends.abort();
+            }
+            // The last `type` of a line counts, and may stand far behind the first.
+            _ => {}
         }
-        "extension_ui_response" => {
-            let id = request.id.as_deref().and_then(|id| json::members::as_str(id.as_bytes()));
-            let Some(id) = id.map(|id| id.into_owned()) else { return Some(line) };
-            asks.answer(&id, request.get("confirmed") == Some("true"));
-            return None;
-        }
-        _ => {
-            ends.aborted.store(line.number, Ordering::SeqCst);
-            ends.abort();
-        }
+        Some(line)
     }
-    Some(line)
+
+    /// The input has ended: nobody will answer any more.
+    fn close(&self) {
+        self.asks.close();
+        self.hooks.close();
+    }
 }
 
 impl Server {
@@ -148,8 +167,11 @@ impl Server {
     /// comes. What was accepted is finished, or ended if nobody waits for it; then everything appended is
     /// forced to disk.
     fn serve(mut self, writer: std::thread::JoinHandle<io::Result<()>>) -> anyhow::Result<Status> {
-        let (ends, asks, closing) = (Arc::clone(&self.ends), Arc::clone(&self.asks), Arc::clone(&self.asks));
-        let (lines, stop) = input::lines(move |line| urgent(line, &ends, &asks), move || closing.close())?;
+        let (ends, asks, hooks) = (&self.ends, &self.asks, &self.hooks);
+        let urgent = Urgent { ends: Arc::clone(ends), asks: Arc::clone(asks), hooks: Arc::clone(hooks) };
+        let urgent = Arc::new(urgent);
+        let closing = Arc::clone(&urgent);
+        let (lines, stop) = input::lines(move |line| urgent.take(line), move || closing.close())?;
         self.listen();
         let handle = self.runtime.handle().clone();
         let served = {
@@ -164,6 +186,7 @@ impl Server {
         };
         if served.is_err() {
             self.asks.close();
+            self.hooks.close();
             self.ends.end_all();
         }
         let tasks = std::mem::take(&mut self.tasks);
@@ -189,11 +212,12 @@ impl Server {
     /// From now on a signal ends everything as an abort does: what came of it so far is stored.
     fn end_on_signals(&self, stop: SyncSender<Input>) -> io::Result<()> {
         let mut signals = Signals::new()?;
-        let (ends, asks) = (Arc::clone(&self.ends), Arc::clone(&self.asks));
+        let (ends, asks, hooks) = (Arc::clone(&self.ends), Arc::clone(&self.asks), Arc::clone(&self.hooks));
         self.runtime.spawn(async move {
             let signal = signals.next().await;
             ends.signal.store(signal, Ordering::SeqCst);
             asks.close();
+            hooks.close();
             ends.end_all();
             // Where the lines that were read ahead fill it, the next of them is seen as the last.
             let _ = stop.try_send(Input::Stop);

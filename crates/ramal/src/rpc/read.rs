@@ -44,7 +44,12 @@ pub(super) fn reply(server: &Server, request: &Request<'_>) -> Result<Reply, Ref
         "abort" | "abort_bash" | "abort_retry" | "abort_compaction" | "abort_branch_summary" => {
             Ok(Reply::Done)
         }
-        "extension_ui_response" => Err(Refusal::new("`id` must be the string that the question came with")),
+        // Those that say to which question were acted on when they were read, but where a long line has
+        // its type at the end.
+        "hook_response" if server.hooks.answer(request) => Ok(Reply::Elsewhere),
+        "hook_response" | "extension_ui_response" => {
+            Err(Refusal::new("`id` must be the string that the question came with"))
+        }
         command => Err(Refusal::new(format!("there is no command `{command}`"))),
     }
 }

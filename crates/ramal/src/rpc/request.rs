@@ -107,6 +107,18 @@ impl<'a> Request<'a> {
         is_object.then_some(value).ok_or_else(|| Refusal::new(format!("`{key}` must be an object")))
     }
 
+    /// A parameter that has to be an array; its JSON text.
+    pub(super) fn array(&self, key: &str) -> Result<&str, Refusal> {
+        let value = self.required(key)?;
+        let is_array = value.starts_with('[');
+        is_array.then_some(value).ok_or_else(|| Refusal::new(format!("`{key}` must be an array")))
+    }
+
+    /// What the `id` says, if it is a string.
+    pub(super) fn id_text(&self) -> Option<String> {
+        Some(as_str(self.id.as_deref()?.as_bytes())?.into_owned())
+    }
+
     fn given(&self, key: &str) -> Option<&str> {
         self.get(key).filter(|&value| value != "null")
     }

@@ -7,6 +7,7 @@ use ramal_session::json::quote;
 
 use super::Server;
 use super::answer::{Refusal, Reply};
+use super::hooks;
 use super::models;
 use super::request::Request;
 
@@ -61,6 +62,7 @@ pub(super) fn reply(server: &mut Server, request: &Request<'_>) -> Result<Option
             agent.set_auto_retry(enabled(request)?);
             Reply::Done
         }
+        "set_hooks" => hooks::set_hooks(server, request)?,
         // No prompts, skills or extensions bring any.
         "get_commands" => Reply::Small("{\"commands\":[]}".into()),
         command => match NOT_HERE.iter().find(|(name, _)| *name == command) {

@@ -5,11 +5,13 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use ramal_agent::hooks::JsonHook;
 use ramal_agent::permission::Mode;
 use ramal_agent::{AgentConfig, AgentSession};
 use ramal_session::SessionManager;
 
 use super::asks::{AskClient, Asks};
+use super::hooks::ClientHooks;
 use super::models::Models;
 use super::outgoing::Outgoing;
 use super::{Ends, Server};
@@ -23,8 +25,14 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 /// Another time in milliseconds in place of [`ANSWER_LIMIT`]; for tests.
 const ANSWER_LIMIT_VARIABLE: &str = "RAMAL_CONFIRM_TIMEOUT_MS";
 
-/// How long a hook may take before the work goes on without it.
+/// How long the client may take as a hook before the work goes on without it.
 const HOOK_LIMIT: Duration = Duration::from_secs(30);
+
+/// Another time in milliseconds in place of [`HOOK_LIMIT`]; for tests.
+const HOOK_LIMIT_VARIABLE: &str = "RAMAL_HOOK_TIMEOUT_MS";
+
+/// The client's own limit comes first: it is told which of its questions that was.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// What the command line says.
 pub(crate) struct Options<'a> {
@@ -48,22 +56,37 @@ pub(crate) fn start(session: SessionManager, options: Options<'_>) -> anyhow::Re
     let ends = Arc::new(Ends::default());
     let gone = Arc::clone(&ends);
     let (out, writer) = Outgoing::start(move || gone.end_all())?;
-    let limit = std::env::var(ANSWER_LIMIT_VARIABLE).ok().and_then(|text| text.parse().ok());
-    let limit = limit.map_or(ANSWER_LIMIT, Duration::from_millis);
-    let asks = Arc::new(Asks::new(out.clone(), limit));
+    let asks = Arc::new(Asks::new(out.clone(), limit(ANSWER_LIMIT_VARIABLE, ANSWER_LIMIT)));
+    let hook_limit = limit(HOOK_LIMIT_VARIABLE, HOOK_LIMIT);
+    let hooks = Arc::new(ClientHooks::new(out.clone(), hook_limit));
     let models = Arc::new(Models::default());
-    let agent = put_to_work(session, &options, &asks, &models)?;
+    let parts = Parts { asks: &asks, hooks: &hooks, hook_limit, models: &models };
+    let agent = put_to_work(session, &options, parts)?;
     *ends.agent.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.clone());
     let Options { session_dir, cwd, .. } = options;
-    Server { agent, out, asks, models, ends, runtime, tasks: Vec::new(), session_dir, cwd }.serve(writer)
+    Server { agent, out, asks, hooks, models, ends, runtime, tasks: Vec::new(), session_dir, cwd }
+        .serve(writer)
+}
+
+/// A limit as a variable of the environment has it, or the usual one.
+fn limit(variable: &str, usual: Duration) -> Duration {
+    let given = std::env::var(variable).ok().and_then(|text| text.parse().ok());
+    given.map_or(usual, Duration::from_millis)
+}
+
+/// What the session shares with whoever serves it.
+struct Parts<'a> {
+    asks: &'a Arc<Asks>,
+    hooks: &'a Arc<ClientHooks>,
+    hook_limit: Duration,
+    models: &'a Arc<Models>,
 }
 
 /// A model is not needed: without one the tree is served all the same.
 fn put_to_work(
     session: SessionManager,
     options: &Options<'_>,
-    asks: &Arc<Asks>,
-    models: &Arc<Models>,
+    Parts { asks, hooks, hook_limit, models }: Parts<'_>,
 ) -> anyhow::Result<AgentSession> {
     // Tools work where the session is at home, as far as that is there.
     let home = PathBuf::from(session.get_cwd());
@@ -81,9 +104,9 @@ fn put_to_work(
         default_thinking: settings.thinking_level,
         system: work::system(&cwd, options.work)?,
         tools: work::chosen_tools(options.work, &settings)?,
-        permit: Arc::new(AskClient { permissions, asks: Arc::clone(asks) }),
-        hooks: Vec::new(),
-        hook_limit: HOOK_LIMIT,
+        permit: Arc::new(AskClient::new(permissions, Arc::clone(asks))),
+        hooks: vec![Arc::new(JsonHook(Arc::clone(hooks)))],
+        hook_limit: hook_limit + GRACE,
         retry: settings.retry,
         cwd,
         summary_reserve: settings.summary_reserve,

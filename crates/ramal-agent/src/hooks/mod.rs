@@ -5,11 +5,24 @@
 //! in one is reported and does not stop it; one that does not come back is given up after a limit.
 //! While a handler runs it may read the session and append to it; commands that would move the leaf
 //! are refused.
+//!
+//! A handler whose answer can still be done without is given up when the user aborts: its future is
+//! dropped. One that has something to finish, since what it hears of has been done, is given a signal
+//! in place of that.
 
 use std::future::Future;
 use std::pin::Pin;
 
 use tokio_util::sync::CancellationToken;
+
+use crate::compact::CompactionSettings;
+
+mod event;
+mod json;
+mod said;
+
+pub use event::HookEvent;
+pub use json::{Asks, JsonHook};
 
 /// An answer that is waited for.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send + 'a>>;
@@ -82,6 +95,17 @@ pub enum SwitchReason {
     Fork,
 }
 
+impl SwitchReason {
+    /// The name that extensions know it by.
+    pub fn name(self) -> &'static str {
+        match self {
+            SwitchReason::New => "new",
+            SwitchReason::Resume => "resume",
+            SwitchReason::Fork => "fork",
+        }
+    }
+}
+
 /// What is known before a compaction (contract, section 9).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields have the names of the inventory")]
@@ -92,6 +116,12 @@ pub struct CompactPreparation {
     pub is_split_turn: bool,
     pub tokens_before: u64,
     pub previous_summary: Option<String>,
+    /// The files that the conversation read, and those it changed.
+    pub read_files: Vec<String>,
+    pub modified_files: Vec<String>,
+    pub settings: CompactionSettings,
+    /// The entries of the path, in order: JSON texts.
+    pub branch_entries: Vec<String>,
     pub custom_instructions: Option<String>,
 }
 
@@ -125,6 +155,17 @@ pub struct Compacting {
     pub preserve_data: Option<String>,
 }
 
+/// A call that a model made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolUse {
+    /// Its id, which the result names.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// JSON text.
+    pub arguments: String,
+}
+
 /// What a hook says of a call of a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolCallAnswer {
@@ -138,6 +179,12 @@ pub trait Hook: Send + Sync {
     /// What it is called in messages to the user.
     fn name(&self) -> &str;
 
+    /// Whether it wants to be asked about this, or told of it. What an event tells is not even put
+    /// together if nobody hears it.
+    fn hears(&self, event: HookEvent) -> bool {
+        true
+    }
+
     /// Before a navigation inside the file. `signal` is cancelled when the user aborts.
     fn session_before_tree<'a>(
         &'a self,
@@ -148,7 +195,7 @@ pub trait Hook: Send + Sync {
     }
 
     /// After a navigation that moved.
-    fn session_tree<'a>(&'a self, moved: &'a TreeMoved) -> Answering<'a, ()> {
+    fn session_tree<'a>(&'a self, moved: &'a TreeMoved, signal: CancellationToken) -> Answering<'a, ()> {
         Box::pin(async { Ok(()) })
     }
 
@@ -158,7 +205,11 @@ pub trait Hook: Send + Sync {
     }
 
     /// After it did.
-    fn session_branch<'a>(&'a self, previous_session_file: Option<&'a str>) -> Answering<'a, ()> {
+    fn session_branch<'a>(
+        &'a self,
+        previous_session_file: Option<&'a str>,
+        signal: CancellationToken,
+    ) -> Answering<'a, ()> {
         Box::pin(async { Ok(()) })
     }
 
@@ -176,6 +227,7 @@ pub trait Hook: Send + Sync {
         &'a self,
         reason: SwitchReason,
         previous_session_file: Option<&'a str>,
+        signal: CancellationToken,
     ) -> Answering<'a, ()> {
         Box::pin(async { Ok(()) })
     }
@@ -190,12 +242,21 @@ pub trait Hook: Send + Sync {
     }
 
     /// While a compaction that no hook supplied is prepared.
-    fn session_compacting<'a>(&'a self, messages: &'a [String]) -> Answering<'a, Option<Compacting>> {
+    fn session_compacting<'a>(
+        &'a self,
+        session_id: &'a str,
+        messages: &'a [String],
+    ) -> Answering<'a, Option<Compacting>> {
         Box::pin(async { Ok(None) })
     }
 
     /// After a compaction; the entry is JSON text.
-    fn session_compact<'a>(&'a self, compaction_entry: &'a str, from_extension: bool) -> Answering<'a, ()> {
+    fn session_compact<'a>(
+        &'a self,
+        compaction_entry: &'a str,
+        from_extension: bool,
+        signal: CancellationToken,
+    ) -> Answering<'a, ()> {
         Box::pin(async { Ok(()) })
     }
 
@@ -205,12 +266,17 @@ pub trait Hook: Send + Sync {
     }
 
     /// Before a tool is run.
-    fn tool_call<'a>(&'a self, name: &'a str, arguments: &'a str) -> Answering<'a, ToolCallAnswer> {
+    fn tool_call<'a>(&'a self, call: &'a ToolUse) -> Answering<'a, ToolCallAnswer> {
         Box::pin(async { Ok(ToolCallAnswer::default()) })
     }
 
     /// After a tool was run: another result in place of this one, if any. JSON texts.
-    fn tool_result<'a>(&'a self, name: &'a str, result: &'a str) -> Answering<'a, Option<String>> {
+    fn tool_result<'a>(
+        &'a self,
+        call: &'a ToolUse,
+        result: &'a str,
+        signal: CancellationToken,
+    ) -> Answering<'a, Option<String>> {
         Box::pin(async { Ok(None) })
     }
 }
