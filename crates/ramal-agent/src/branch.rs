@@ -3,13 +3,14 @@
 
 use std::path::Path;
 
-use ramal_session::{Kind, OpenError, Role, SessionManager};
+use ramal_session::{At, Kind, OpenError, Role, SessionManager};
 
 use crate::AgentSession;
 use crate::error::AgentError;
 use crate::events::AgentEvent;
 use crate::hooks::{HookEvent, SwitchReason};
 use crate::operation::{OnStage, Operation};
+use crate::session::ModelChoice;
 
 /// What came of making a branch a session of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -118,16 +119,35 @@ impl AgentSession {
         }
     }
 
-    /// Begins a new session. Answers whether a hook ended it.
+    /// Begins a new session with the model and the thinking level of this one. Answers whether a hook
+    /// ended it.
     ///
     /// # Errors
     /// If it could not be made.
     pub async fn new_session(&self, parent_session: Option<&str>) -> Result<bool, AgentError> {
         let stage = self.shared.stage.take_over(Operation::Replacement).await?;
-        let start = |manager: &mut SessionManager| Ok(manager.start_new(parent_session)?);
+        let choice = self.model_choice();
+        let start = |manager: &mut SessionManager| {
+            manager.start_new(parent_session)?;
+            self.choose_in(manager, &choice?)
+        };
         let switched = self.switch_on(&stage, SwitchReason::New, None, start).await;
         self.end(stage);
         switched
+    }
+
+    /// Chooses the model and the thinking level for a session that does not have them already.
+    fn choose_in(&self, manager: &mut SessionManager, choice: &ModelChoice) -> Result<(), AgentError> {
+        let has = self.model_choice_in(&manager.build_session_context(At::Leaf)?);
+        if let Some((provider, id)) = choice.model.as_deref().and_then(|name| name.split_once('/'))
+            && choice.model != has.model
+        {
+            manager.append_model_change(provider, id, None)?;
+        }
+        if choice.thinking != has.thinking {
+            manager.append_thinking_level_change(Some(choice.thinking.name()))?;
+        }
+        Ok(())
     }
 
     /// Goes over to the session in the file at `path`. Answers whether a hook ended it.
@@ -202,6 +222,7 @@ impl AgentSession {
             self.emit(AgentEvent::Notice { message: error.to_string() });
         }
         go(&mut manager)?;
+        self.reconfigure(&manager);
         drop(manager);
         self.forget_count();
         self.forget_seen();

@@ -1,5 +1,7 @@
 //! Why a command to a session at work did not go through.
 
+use std::path::PathBuf;
+
 use ramal_model::ModelError;
 use ramal_session::{
     AppendError, ContextError, CopyError, EntryId, NavigateError, NoSuchEntry, OpenError, ReadError,
@@ -25,6 +27,15 @@ pub enum AgentError {
         name: String,
         /// Why not.
         why: String,
+    },
+    /// The directory that the session works in is not there any more.
+    #[error(
+        "the directory of this session is not there: {}; a copy of it can go on elsewhere (`--fork`)",
+        path.display()
+    )]
+    NoDirectory {
+        /// The directory.
+        path: PathBuf,
     },
     /// A branch can only be made before a user message.
     #[error("entry {id} is no user message")]

@@ -39,5 +39,5 @@ pub use interrupted::{Interruption, interruption};
 pub use navigate::{NavigateOptions, Navigated};
 pub use operation::Operation;
 pub use queue::{Prompt, QueueMode};
-pub use session::{AgentConfig, AgentSession, FindModel, ModelChoice, Permit};
+pub use session::{AgentConfig, AgentSession, FindModel, ModelChoice, Permit, Reconfigure};
 pub use system_prompt::{ContextFile, ContextFiles, context_files, system_prompt};

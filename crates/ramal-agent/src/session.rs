@@ -33,6 +33,7 @@ pub trait Permit: Send + Sync {
 }
 
 /// What a session at work needs besides its log.
+#[derive(Clone)]
 pub struct AgentConfig {
     /// Answers requests.
     pub model: Arc<dyn LanguageModel>,
@@ -62,6 +63,10 @@ pub struct AgentConfig {
     pub compaction: CompactionSettings,
 }
 
+/// What a session needs that one goes over to: its directory, the prompt and the permissions that follow
+/// from it, the settings of its project. Given the session and what the one before had.
+pub type Reconfigure = dyn Fn(&SessionManager, &AgentConfig) -> AgentConfig + Send + Sync;
+
 /// A session at work. A handle: clones are the same session.
 #[derive(Clone)]
 pub struct AgentSession {
@@ -70,7 +75,8 @@ pub struct AgentSession {
 
 pub(crate) struct Shared {
     manager: Mutex<SessionManager>,
-    pub(crate) config: AgentConfig,
+    config: Mutex<Arc<AgentConfig>>,
+    reconfigure: Mutex<Option<Arc<Reconfigure>>>,
     pub(crate) stage: Stage,
     pub(crate) queue: Mutex<Queue>,
     listeners: Mutex<Vec<Box<Listener>>>,
@@ -131,7 +137,8 @@ impl AgentSession {
         AgentSession {
             shared: Arc::new(Shared {
                 manager: Mutex::new(manager),
-                config,
+                config: Mutex::new(Arc::new(config)),
+                reconfigure: Mutex::default(),
                 stage: Stage::default(),
                 queue: Mutex::default(),
                 listeners: Mutex::default(),
@@ -158,8 +165,37 @@ impl AgentSession {
         self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn config(&self) -> &AgentConfig {
-        &self.shared.config
+    pub(crate) fn config(&self) -> Arc<AgentConfig> {
+        Arc::clone(&self.shared.config.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Says how each session that is gone over to is made ready for work. Where nobody says, all of them
+    /// work as the first one does.
+    pub fn reconfigure_with(
+        &self,
+        reconfigure: impl Fn(&SessionManager, &AgentConfig) -> AgentConfig + Send + Sync + 'static,
+    ) {
+        *self.shared.reconfigure.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(reconfigure));
+    }
+
+    /// Makes ready for work in the session that `manager` holds now.
+    pub(crate) fn reconfigure(&self, manager: &SessionManager) {
+        let reconfigure = self.shared.reconfigure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(reconfigure) = reconfigure {
+            let config = reconfigure(manager, &self.config());
+            *self.shared.config.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        }
+    }
+
+    /// The directory that tools work in.
+    pub fn cwd(&self) -> PathBuf {
+        self.config().cwd.clone()
+    }
+
+    /// Uses another model where the path names none.
+    pub fn set_default_model(&self, name: Option<String>) {
+        let mut config = self.shared.config.lock().unwrap_or_else(PoisonError::into_inner);
+        *config = Arc::new(AgentConfig { default_model: name, ..AgentConfig::clone(&config) });
     }
 
     /// Everything that happens from now on. A listener that does not listen costs memory, not time.
@@ -287,6 +323,24 @@ impl AgentSession {
     pub(crate) fn endpoint(&self) -> Result<Endpoint, AgentError> {
         let name = self.model_choice()?.model.ok_or(AgentError::NoModel)?;
         (self.config().find_model)(&name).map_err(|why| AgentError::UnusableModel { name, why })
+    }
+
+    /// Refuses work that cannot be done: no model can be asked, or the directory is gone.
+    ///
+    /// # Errors
+    /// Which of the two.
+    pub fn must_be_able_to_work(&self) -> Result<(), AgentError> {
+        self.endpoint()?;
+        self.must_have_directory()
+    }
+
+    /// Refuses work in a directory that is gone.
+    ///
+    /// # Errors
+    /// [`AgentError::NoDirectory`] if it is.
+    pub fn must_have_directory(&self) -> Result<(), AgentError> {
+        let path = self.cwd();
+        if path.is_dir() { Ok(()) } else { Err(AgentError::NoDirectory { path }) }
     }
 
     /// Chooses the model for this branch, `provider/id`.

@@ -48,7 +48,7 @@ impl AgentSession {
     ///
     /// # Errors
     /// If a turn runs already (see [`AgentSession::steer`], [`AgentSession::follow_up`]), no model can
-    /// be asked, or the message could not be stored.
+    /// be asked, the directory is gone, or the message could not be stored.
     pub fn prompt(&self, prompt: Prompt) -> Result<EntryId, AgentError> {
         self.prompt_on(self.shared.stage.enter(Operation::Turn)?, prompt)
     }
@@ -63,8 +63,8 @@ impl AgentSession {
     }
 
     fn prompt_on(&self, stage: OnStage, prompt: Prompt) -> Result<EntryId, AgentError> {
-        // A model that cannot be asked is told before anything is stored.
-        self.endpoint()?;
+        // What cannot be done is told before anything is stored.
+        self.must_be_able_to_work()?;
         self.begin(stage, vec![prompt])
     }
 
@@ -170,7 +170,7 @@ impl AgentSession {
     fn send_waiting(&self) -> Result<(), AgentError> {
         // Whoever runs by now takes care of what waits.
         let Ok(stage) = self.shared.stage.enter(Operation::Turn) else { return Ok(()) };
-        self.endpoint()?;
+        self.must_be_able_to_work()?;
         let said = self.queue().next();
         if !said.is_empty() {
             self.emit_queue();

@@ -11,7 +11,7 @@ use ramal_agent::tools::{self, Access, Tool};
 use ramal_agent::{AgentConfig, AgentSession, FindModel, Permit, context_files, system_prompt};
 use ramal_model::catalog::{FindError, local};
 use ramal_model::{Catalog, LanguageModel, Models, ThinkingLevel};
-use ramal_session::{At, SessionManager};
+use ramal_session::{At, SessionManager, json};
 
 use crate::catalog;
 use crate::failure::{self, Failure};
@@ -118,7 +118,7 @@ pub(crate) fn put_to_work(
             find_model: Arc::clone(&find_model),
             default_model,
             default_thinking: settings.thinking_level,
-            system: system(cwd, options)?,
+            system: PromptTexts::of(options)?.system(cwd),
             tools: chosen_tools(options, settings)?,
             permit,
             hooks: Vec::new(),
@@ -185,29 +185,53 @@ pub(crate) fn choose(
 }
 
 /// The tools that the options want, or the settings.
+///
+/// # Errors
+/// If the options name one that there is not; of the settings that is told.
 pub(crate) fn chosen_tools(options: &WorkOptions, settings: &Settings) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
+    let named = |names: &[String]| {
+        let names: Vec<&str> = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
+        tools::named(&names)
+    };
     if options.no_tools {
         return Ok(Vec::new());
     }
-    match options.tools.as_ref().or(settings.tools.as_ref()) {
-        None => Ok(tools::all()),
-        Some(names) => {
-            let names: Vec<&str> =
-                names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
-            tools::named(&names).map_err(|error| Failure::usage(error.to_string()).into())
-        }
+    if let Some(names) = &options.tools {
+        return named(names).map_err(|error| Failure::usage(error.to_string()).into());
     }
+    Ok(settings.tools.as_deref().map_or_else(|| Ok(tools::all()), named).unwrap_or_else(|error| {
+        failure::warn(&format!("the setting `tools`: {error}; all tools are there"));
+        tools::all()
+    }))
 }
 
-/// The system prompt of a session in `cwd`.
-pub(crate) fn system(cwd: &Path, options: &WorkOptions) -> anyhow::Result<String> {
-    let found = context_files(cwd, catalog::settings_folder().as_deref());
-    for (path, error) in &found.problems {
-        failure::warn(&format!("{} cannot be read, the model will not know it: {error}", path.display()));
+/// What the options say of the system prompt.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PromptTexts {
+    own: Option<String>,
+    more: Option<String>,
+}
+
+impl PromptTexts {
+    /// The texts, or those of the files that are named.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub(crate) fn of(options: &WorkOptions) -> anyhow::Result<PromptTexts> {
+        Ok(PromptTexts {
+            own: options.system_prompt.as_deref().map(text_or_file).transpose()?,
+            more: options.append_system_prompt.as_deref().map(text_or_file).transpose()?,
+        })
     }
-    let own = options.system_prompt.as_deref().map(text_or_file).transpose()?;
-    let more = options.append_system_prompt.as_deref().map(text_or_file).transpose()?;
-    Ok(system_prompt(cwd, &found.files, own.as_deref(), more.as_deref()))
+
+    /// The system prompt of a session in `cwd`.
+    pub(crate) fn system(&self, cwd: &Path) -> String {
+        let found = context_files(cwd, catalog::settings_folder().as_deref());
+        for (path, error) in &found.problems {
+            failure::warn(&format!("{} cannot be read, the model will not know it: {error}", path.display()));
+        }
+        system_prompt(cwd, &found.files, self.own.as_deref(), self.more.as_deref())
+    }
 }
 
 /// The text of the file of that name; the text itself if there is none.
@@ -237,11 +261,41 @@ pub(crate) fn permissions(
     for (tool, level) in &settings.permissions {
         permissions.set_level(tool, *level);
     }
-    if let Some(file) = manager.get_session_file() {
-        // The model reads there what was too long for it.
-        permissions.allow_reading(&file.with_extension("outputs"));
+    for folder in outputs(manager) {
+        permissions.allow_reading(&folder);
     }
     permissions
+}
+
+/// Sessions that a copy is a copy of, at most.
+const MOST_PARENTS: usize = 32;
+
+/// Bytes of a header that are read for the name of its parent.
+const LONGEST_HEADER: u64 = 64 * 1024;
+
+/// The folders in which the model reads what was too long for it: that of the session, and those of the
+/// sessions it was copied from, since the copy speaks of them.
+pub(crate) fn outputs(manager: &SessionManager) -> Vec<PathBuf> {
+    let Some(file) = manager.get_session_file() else { return Vec::new() };
+    let mut files = vec![file.to_owned()];
+    let mut parent = manager.get_header().parent_session().map(PathBuf::from);
+    while let Some(file) = parent.filter(|file| file.is_absolute() && !files.contains(file)) {
+        parent = parent_of(&file);
+        files.push(file);
+        if files.len() > MOST_PARENTS {
+            break;
+        }
+    }
+    files.iter().map(|file| file.with_extension("outputs")).collect()
+}
+
+/// The session that the one in a file was copied from.
+fn parent_of(file: &Path) -> Option<PathBuf> {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    let mut line = Vec::new();
+    let file = std::fs::File::open(file).ok()?;
+    BufReader::new(file.take(LONGEST_HEADER)).read_until(b'\n', &mut line).ok()?;
+    json::get_str(&line, "parentSession").map(|parent| PathBuf::from(&*parent))
 }
 
 /// Decides where nobody can be asked: what would have to be asked for is refused, and said.

@@ -44,12 +44,13 @@ impl Work<'_> {
                 return ToolResult::error(format!("The call was not run: {why}"));
             }
         }
-        let cwd = session.config().cwd.clone();
+        let config = session.config();
+        let cwd = config.cwd.clone();
         let access = tool.access(&call.arguments, &cwd);
         let permitted = tokio::select! {
             biased;
             () = self.abort.cancelled() => return ToolResult::error("The call was not run: the user ended the turn."),
-            permitted = session.config().permit.may_run(&call.name, &call.arguments, &access) => permitted,
+            permitted = config.permit.may_run(&call.name, &call.arguments, &access) => permitted,
         };
         if !permitted {
             return ToolResult::error("The call was not run: it was not allowed.");

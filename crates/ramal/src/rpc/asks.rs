@@ -2,6 +2,7 @@
 //! holds for later ones.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -163,6 +164,11 @@ impl AskClient {
 
     fn permissions(&self) -> MutexGuard<'_, Permissions> {
         self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Allows reading below another folder.
+    pub(super) fn allow_reading(&self, folder: &Path) {
+        self.permissions().allow_reading(folder);
     }
 
     async fn ask(&self, tool: &str, question: &Question) -> bool {

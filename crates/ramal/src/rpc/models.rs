@@ -68,6 +68,14 @@ impl Models {
         self.with(|catalog| catalog.usable().next().map(|listed| listed.name()))
     }
 
+    /// The first of those that can be used, on this machine too.
+    pub(super) fn first_anywhere(&self) -> Option<String> {
+        self.first_usable().or_else(|| {
+            self.look_around();
+            self.first_usable()
+        })
+    }
+
     /// The tokens that fit into a conversation with a model, as far as it is known.
     pub(super) fn window(&self, name: &str) -> Option<u64> {
         if name.starts_with("replay/") {

@@ -104,6 +104,10 @@ fn say(
 
 /// Begins a turn. That it was accepted is told before anything that comes of it.
 fn begin_turn(server: &Server, request: &Request<'_>, prompt: Prompt) -> Result<Reply, Refusal> {
+    if server.agent.model_choice()?.model.is_none() {
+        // A server on this machine is looked for only where there is nothing else.
+        server.agent.set_default_model(server.models.first_anywhere());
+    }
     server.out.line_first(|| {
         server.agent.prompt(prompt)?;
         Ok::<_, Refusal>(answer::line(request.id.as_deref(), &request.command, Ok(None)))
@@ -118,6 +122,7 @@ fn bash(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
         command: request.text("command")?,
         exclude_from_context: request.flag("excludeFromContext")?.unwrap_or(false),
     };
+    server.agent.must_have_directory()?;
     let abort = CancellationToken::new();
     {
         let mut running = server.ends.bash.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,7 +131,7 @@ fn bash(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
         }
         *running = Some(abort.clone());
     }
-    let (agent, ends, cwd) = (server.agent.clone(), server.ends.clone(), server.cwd.clone());
+    let (agent, ends, cwd) = (server.agent.clone(), server.ends.clone(), server.agent.cwd());
     let (session_id, overflow) = agent.with_session(|session| {
         let file = session.get_session_file().map(|file| file.with_extension("outputs"));
         (session.get_session_id().to_owned(), file)

@@ -1,7 +1,7 @@
 //! A session put to work for a client.
 
-use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -16,8 +16,8 @@ use super::models::Models;
 use super::outgoing::Outgoing;
 use super::{Ends, Server};
 use crate::failure::Status;
-use crate::settings;
-use crate::work::{self, WorkOptions};
+use crate::settings::{self, Settings};
+use crate::work::{self, PromptTexts, WorkOptions};
 
 /// No answer to a question for so long means no (contract, section 12).
 const ANSWER_LIMIT: Duration = Duration::from_secs(60);
@@ -60,8 +60,17 @@ pub(crate) fn start(session: SessionManager, options: Options<'_>) -> anyhow::Re
     let hook_limit = limit(HOOK_LIMIT_VARIABLE, HOOK_LIMIT);
     let hooks = Arc::new(ClientHooks::new(out.clone(), hook_limit));
     let models = Arc::new(Models::default());
-    let parts = Parts { asks: &asks, hooks: &hooks, hook_limit, models: &models };
-    let agent = put_to_work(session, &options, parts)?;
+    let workshop = Workshop {
+        options: options.work.clone(),
+        texts: PromptTexts::of(options.work)?,
+        cwd: options.cwd.clone(),
+        asks: Arc::clone(&asks),
+        hooks: Arc::clone(&hooks),
+        hook_limit,
+        models: Arc::clone(&models),
+        permit: Mutex::default(),
+    };
+    let agent = put_to_work(session, workshop)?;
     *ends.agent.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.clone());
     let Options { session_dir, cwd, .. } = options;
     Server { agent, out, asks, hooks, models, ends, runtime, tasks: Vec::new(), session_dir, cwd }
@@ -74,47 +83,87 @@ fn limit(variable: &str, usual: Duration) -> Duration {
     given.map_or(usual, Duration::from_millis)
 }
 
-/// What the session shares with whoever serves it.
-struct Parts<'a> {
-    asks: &'a Arc<Asks>,
-    hooks: &'a Arc<ClientHooks>,
+/// Makes sessions ready for work: the one that is served first, and those that the client goes over to.
+struct Workshop {
+    options: WorkOptions,
+    texts: PromptTexts,
+    /// The client's own directory.
+    cwd: PathBuf,
+    asks: Arc<Asks>,
+    hooks: Arc<ClientHooks>,
     hook_limit: Duration,
-    models: &'a Arc<Models>,
+    models: Arc<Models>,
+    /// What was allowed in the directory of the session that is served.
+    permit: Mutex<Option<Arc<AskClient>>>,
 }
 
-/// A model is not needed: without one the tree is served all the same.
-fn put_to_work(
-    session: SessionManager,
-    options: &Options<'_>,
-    Parts { asks, hooks, hook_limit, models }: Parts<'_>,
-) -> anyhow::Result<AgentSession> {
-    // Tools work where the session is at home, as far as that is there.
-    let home = PathBuf::from(session.get_cwd());
-    let cwd = if home.is_dir() { home } else { options.cwd.clone() };
-    let (settings, problems) = settings::load(&cwd);
+impl Workshop {
+    /// What a session needs. A model is not needed: without one the tree is served all the same, and so
+    /// it is where the directory is gone.
+    ///
+    /// # Errors
+    /// If the options name a tool that there is not.
+    fn config(&self, session: &SessionManager, settings: Settings) -> anyhow::Result<AgentConfig> {
+        let cwd = self.home(session);
+        let mode = if self.options.yes { Mode::Yes } else { Mode::Ask };
+        let permissions = work::permissions(session, &cwd, &settings, mode);
+        let permit = Arc::new(AskClient::new(permissions, Arc::clone(&self.asks)));
+        *self.permit.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&permit));
+        let finding = Arc::clone(&self.models);
+        Ok(AgentConfig {
+            model: Arc::clone(&self.models) as _,
+            find_model: Arc::new(move |name: &str| finding.find(name)),
+            default_model: settings.model.clone().or_else(|| self.models.first_usable()),
+            default_thinking: settings.thinking_level,
+            system: self.texts.system(&cwd),
+            tools: work::chosen_tools(&self.options, &settings)?,
+            permit,
+            hooks: vec![Arc::new(JsonHook(Arc::clone(&self.hooks)))],
+            hook_limit: self.hook_limit + GRACE,
+            retry: settings.retry,
+            cwd,
+            summary_reserve: settings.summary_reserve,
+            compaction: settings.compaction,
+        })
+    }
+
+    /// What a session needs that the client goes over to. In the same directory all stays as it is.
+    fn next(&self, session: &SessionManager, before: &AgentConfig) -> AgentConfig {
+        let cwd = self.home(session);
+        if cwd == before.cwd {
+            if let Some(permit) = &*self.permit.lock().unwrap_or_else(PoisonError::into_inner) {
+                work::outputs(session).iter().for_each(|folder| permit.allow_reading(folder));
+            }
+            return before.clone();
+        }
+        // The tools of the options were there at the beginning.
+        self.config(session, settings_in(&cwd)).unwrap_or_else(|_| AgentConfig { cwd, ..before.clone() })
+    }
+
+    /// Where tools work: where the session is at home, or where the client is if the log does not say.
+    fn home(&self, session: &SessionManager) -> PathBuf {
+        match session.get_cwd() {
+            "" => self.cwd.clone(),
+            cwd => PathBuf::from(cwd),
+        }
+    }
+}
+
+fn settings_in(cwd: &Path) -> Settings {
+    let (settings, problems) = settings::load(cwd);
     settings::warn(&problems);
-    let mode = if options.work.yes { Mode::Yes } else { Mode::Ask };
-    let permissions = work::permissions(&session, &cwd, &settings, mode);
-    let finding = Arc::clone(models);
-    let find_model = move |name: &str| finding.find(name);
-    let config = AgentConfig {
-        model: Arc::clone(models) as _,
-        find_model: Arc::new(find_model.clone()),
-        default_model: settings.model.clone().or_else(|| models.first_usable()),
-        default_thinking: settings.thinking_level,
-        system: work::system(&cwd, options.work)?,
-        tools: work::chosen_tools(options.work, &settings)?,
-        permit: Arc::new(AskClient::new(permissions, Arc::clone(asks))),
-        hooks: vec![Arc::new(JsonHook(Arc::clone(hooks)))],
-        hook_limit: hook_limit + GRACE,
-        retry: settings.retry,
-        cwd,
-        summary_reserve: settings.summary_reserve,
-        compaction: settings.compaction,
-    };
+    settings
+}
+
+fn put_to_work(session: SessionManager, workshop: Workshop) -> anyhow::Result<AgentSession> {
+    let settings = settings_in(&workshop.home(&session));
+    let (steering, follow_up) = (settings.steering_mode, settings.follow_up_mode);
+    let config = workshop.config(&session, settings)?;
+    let find_model = Arc::clone(&config.find_model);
     let agent = AgentSession::new(session, config);
-    agent.set_steering_mode(settings.steering_mode);
-    agent.set_follow_up_mode(settings.follow_up_mode);
-    work::choose(&agent, options.work, &find_model)?;
+    agent.set_steering_mode(steering);
+    agent.set_follow_up_mode(follow_up);
+    work::choose(&agent, &workshop.options, &*find_model)?;
+    agent.reconfigure_with(move |session, before| workshop.next(session, before));
     Ok(agent)
 }

@@ -1,4 +1,5 @@
 //! `ramal rpc` for tests: the real program in a folder of its own, its pipes, its log.
+#![allow(dead_code, reason = "not every test needs everything")]
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -31,12 +32,17 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    #[allow(clippy::disallowed_methods, reason = "the recording is made up here")]
     pub(crate) fn new(answers: &[Value]) -> Scratch {
         let scratch = Scratch { folder: tempfile::tempdir().unwrap() };
-        let lines: Vec<String> = answers.iter().map(Value::to_string).collect();
-        fs::write(scratch.path("answers.jsonl"), lines.join("\n")).unwrap();
+        scratch.record(answers);
         scratch
+    }
+
+    /// Puts other answers in place of those that were recorded.
+    #[allow(clippy::disallowed_methods, reason = "the recording is made up here")]
+    pub(crate) fn record(&self, answers: &[Value]) {
+        let lines: Vec<String> = answers.iter().map(Value::to_string).collect();
+        fs::write(self.path("answers.jsonl"), lines.join("\n")).unwrap();
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -44,8 +50,13 @@ impl Scratch {
     }
 
     pub(crate) fn command(&self) -> Command {
+        self.command_for("--session=session.jsonl")
+    }
+
+    /// The program with an option that says which session.
+    pub(crate) fn command_for(&self, which: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ramal"));
-        command.args(["rpc", "--session", "session.jsonl"]).current_dir(self.folder.path());
+        command.args(["rpc", which]).current_dir(self.folder.path());
         command
             .env("HOME", self.folder.path())
             .env_remove("RAMAL_CONFIRM_TIMEOUT_MS")

@@ -1,0 +1,120 @@
+//! `ramal rpc` going from one session to another: what follows, and what belongs to the place where a
+//! session is at home.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::fs;
+
+use serde_json::json;
+use support::{Program, Scratch, calls, says};
+
+/// A session of a directory, in a file.
+#[allow(clippy::disallowed_methods, reason = "the session is made up here")]
+fn session_of(scratch: &Scratch, name: &str, cwd: &str) -> String {
+    let path = scratch.path(name);
+    let header = json!({"type": "session", "version": 3, "id": name, "timestamp": "2026-01-01T00:00:00.000Z", "cwd": cwd});
+    let message = json!({"type": "message", "id": "m1", "parentId": null, "timestamp": "2026-01-01T00:00:00.000Z",
+        "message": {"role": "user", "content": "Hello"}});
+    fs::write(&path, format!("{header}\n{message}\n")).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn a_new_session_has_the_model_and_the_level_of_the_last() {
+    for keeps_nothing in [false, true] {
+        let scratch = Scratch::new(&[says("One."), says("Two.")]);
+        let mut command =
+            scratch.command_for(if keeps_nothing { "--no-session" } else { "--session=session.jsonl" });
+        let mut program =
+            Program::start(command.args(["--model", "replay/answers.jsonl", "--thinking", "high"]));
+        program.say("Go");
+        let before = program.ok(json!({"type": "get_state"}));
+        assert_eq!(program.ok(json!({"type": "new_session"}))["cancelled"], false);
+        let after = program.ok(json!({"type": "get_state"}));
+        assert_ne!(before["sessionId"], after["sessionId"]);
+        assert_eq!((&before["model"], &before["thinkingLevel"]), (&after["model"], &after["thinkingLevel"]));
+        assert_eq!(after["thinkingLevel"], "high");
+        program.say("Go on");
+        assert_eq!(program.ok(json!({"type": "get_last_assistant_text"}))["text"], "Two.");
+        program.close();
+    }
+}
+
+/// What the model's tools see, and the user's commands.
+#[track_caller]
+fn lists(program: &mut Program, file: &str) {
+    program.ok(json!({"type": "prompt", "message": "List"}));
+    let result = program.event("tool_execution_end");
+    assert!(result.to_string().contains(file), "{file} is not in {result}");
+    program.event("agent_end");
+    let output = program.ok(json!({"type": "bash", "command": "ls"}))["output"].to_string();
+    assert!(output.contains(file), "{file} is not in {output}");
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the files are made up here")]
+fn a_session_of_another_project_works_there() {
+    let list = || calls("ls", json!({"path": "."}));
+    let scratch = Scratch::new(&[list(), says("Done."), list(), says("Done.")]);
+    let (other, here) = (scratch.path("other"), scratch.path("here"));
+    for (folder, file) in [(&other, "theirs.txt"), (&here, "ours.txt")] {
+        fs::create_dir(folder).unwrap();
+        fs::write(folder.join(file), "x").unwrap();
+    }
+    let session = session_of(&scratch, "here.jsonl", here.to_str().unwrap());
+    let theirs = session_of(&scratch, "theirs.jsonl", other.to_str().unwrap());
+    let mut command = scratch.command_for(&format!("--session={session}"));
+    let mut program = Program::start(command.args(["--model", "replay/answers.jsonl"]));
+    lists(&mut program, "ours.txt");
+    program.ok(json!({"type": "switch_session", "sessionPath": theirs}));
+    program.ok(json!({"type": "set_model", "provider": "replay", "modelId": "answers.jsonl"}));
+    lists(&mut program, "theirs.txt");
+    program.close();
+}
+
+#[test]
+fn where_the_directory_is_gone_the_tree_is_served_and_nothing_is_done() {
+    let scratch = Scratch::new(&[says("Never said.")]);
+    let gone = scratch.path("gone");
+    let session = session_of(&scratch, "session.jsonl", gone.to_str().unwrap());
+    let mut command = scratch.command_for(&format!("--session={session}"));
+    let mut program = Program::start(command.args(["--model", "replay/answers.jsonl"]));
+    assert_eq!(program.ok(json!({"type": "get_branch"}))["entries"][0]["id"], "m1");
+    let before = fs::read(&session).unwrap();
+    for request in [json!({"type": "prompt", "message": "Go"}), json!({"type": "bash", "command": "touch x"})]
+    {
+        let why = program.refused(request);
+        assert!(why.contains(gone.to_str().unwrap()), "{why}");
+    }
+    assert_eq!(fs::read(&session).unwrap(), before);
+    // Moving about needs no directory.
+    program.ok(json!({"type": "navigate_tree", "targetId": "m1"}));
+    program.close();
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the file is made up here")]
+fn a_copy_reads_the_long_outputs_that_it_speaks_of() {
+    let scratch = Scratch::new(&[]);
+    let outputs = scratch.path("session.outputs");
+    fs::create_dir(&outputs).unwrap();
+    let long = outputs.join("long.txt");
+    fs::write(&long, "the whole of it").unwrap();
+    // The session is at home elsewhere, so that the file is not simply in its directory.
+    let home = scratch.path("home");
+    fs::create_dir(&home).unwrap();
+    let session = session_of(&scratch, "session.jsonl", home.to_str().unwrap());
+    scratch.record(&[calls("read", json!({"path": long})), says("Read.")]);
+    let mut command = scratch.command_for(&format!("--session={session}"));
+    let mut program = Program::start(command.args(["--model", "replay/answers.jsonl"]));
+    // A copy of a copy.
+    program.ok(json!({"type": "clone"}));
+    program.ok(json!({"type": "clone"}));
+    program.ok(json!({"type": "prompt", "message": "Read it"}));
+    let result = program.event("tool_execution_end");
+    assert!(result.to_string().contains("the whole of it"), "{result}");
+    program.event("agent_end");
+    program.close();
+}
