@@ -25,7 +25,10 @@ fn a_prompt_and_what_comes_of_it() {
     assert_eq!(names[1..5], ["agent_start", "message_start", "message_end", "turn_start"]);
     assert_eq!(names[5..], ["message_start", "message_update", "message_end", "turn_end"]);
     let state = program.ok(json!({"type": "get_state"}));
-    assert_eq!(state["model"], "replay/answers.jsonl");
+    assert_eq!(
+        (&state["model"]["provider"], &state["model"]["id"]),
+        (&json!("replay"), &json!("answers.jsonl"))
+    );
     assert_eq!((&state["isStreaming"], &state["pendingMessageCount"]), (&json!(false), &json!(0)));
     assert_eq!(program.ok(json!({"type": "get_last_assistant_text"}))["text"], "Four.");
     let stats = program.ok(json!({"type": "get_session_stats"}));
@@ -291,7 +294,7 @@ fn choices() {
     program.ok(json!({"type": "set_auto_compaction", "enabled": false}));
     program.ok(json!({"type": "set_auto_retry", "enabled": false}));
     let state = program.ok(json!({"type": "get_state"}));
-    assert_eq!((&state["model"], &state["thinkingLevel"]), (&json!("replay/other.jsonl"), &json!("xhigh")));
+    assert_eq!((&state["model"]["id"], &state["thinkingLevel"]), (&json!("other.jsonl"), &json!("xhigh")));
     assert_eq!((&state["steeringMode"], &state["followUpMode"]), (&json!("all"), &json!("one-at-a-time")));
     assert_eq!(state["autoCompactionEnabled"], false);
     assert_eq!(program.ok(json!({"type": "get_commands"})), json!({"commands": []}));
@@ -364,6 +367,30 @@ fn killed_at_work() {
     program.say("Go on");
     program.close();
     assert_eq!(scratch.said().last().unwrap().1, "Going on.");
+}
+
+#[test]
+fn messages_in_pages() {
+    let scratch = Scratch::new(&[says("One."), says("Two.")]);
+    let mut program = scratch.start();
+    program.say("First");
+    program.say("Second");
+    let all = program.ok(json!({"type": "get_messages"}))["messages"].clone();
+    assert_eq!(all.as_array().unwrap().len(), 4);
+    let (mut pages, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let page = program.ok(json!({"type": "get_messages_page", "cursor": cursor, "limit": 3}));
+        pages.extend(page["messages"].as_array().unwrap().clone());
+        cursor = page["nextCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+        assert_eq!(pages.len(), 3);
+    }
+    assert_eq!(Value::Array(pages), all);
+    assert!(program.refused(json!({"type": "get_messages_page", "cursor": "x"})).contains("cursor"));
+    assert!(program.refused(json!({"type": "get_messages_page", "limit": 257})).contains("limit"));
+    program.close();
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) fn reply(server: &mut Server, request: &Request<'_>) -> Result<Option
             let (agent, parent) = (server.agent.clone(), request.text_if("parentSession")?);
             server.begin(request, async move { cancelled(agent.new_session(parent.as_deref()).await) })
         }
-        "switch_session" => switch_session(server, request)?,
+        "switch_session" | "open_session" => switch_session(server, request)?,
         "compact" => {
             let (agent, instructions) = (server.agent.clone(), request.text_if("customInstructions")?);
             server.begin(request, async move {

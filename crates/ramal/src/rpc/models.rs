@@ -87,6 +87,18 @@ impl Models {
         })
     }
 
+    /// A model as a JSON object, without looking for servers on this machine: of one that is not known, what
+    /// its name says.
+    pub(super) fn describe(&self, name: &str) -> String {
+        let listed = self.with(|catalog| {
+            catalog.models().find(|listed| listed.name() == name).map(|listed| of_listed(&listed))
+        });
+        listed.unwrap_or_else(|| {
+            let (provider, id) = name.split_once('/').unwrap_or(("", name));
+            format!("{{\"id\":{0},\"name\":{0},\"provider\":{1}}}", quote(id), quote(provider))
+        })
+    }
+
     /// The models that can be used now, as JSON texts with their names.
     pub(super) fn usable(&self) -> Vec<(String, String)> {
         self.look_around();

@@ -37,6 +37,7 @@ pub(super) fn reply(server: &Server, request: &Request<'_>) -> Result<Reply, Ref
         "get_context" => context(agent, request),
         "get_model_messages" => model_messages(agent, request),
         "get_messages" => messages(agent),
+        "get_messages_page" => messages_page(agent, request),
         "get_session_stats" => stats(server),
         "get_fork_messages" | "get_branch_messages" => Ok(fork_messages(agent)),
         "get_last_assistant_text" => agent.with_session(|session| last_assistant_text(session)),
@@ -80,7 +81,7 @@ fn state(server: &Server) -> Result<Reply, Refusal> {
         Ok::<_, Refusal>((data, choice, context.thinking_level, session.message_count()))
     })?;
     if let Some(model) = &choice.model {
-        data += &format!(",\"model\":{}", quote(model));
+        data += &format!(",\"model\":{}", server.models.describe(model));
     }
     // A level that only another program knows is told as it stands.
     let is_known = level.parse::<ThinkingLevel>().is_ok();
@@ -270,6 +271,31 @@ fn messages(agent: &AgentSession) -> Result<Reply, Refusal> {
     spooled(agent, |session, out| {
         let context = session.build_session_context(At::Leaf)?;
         only_messages(out, context.messages().map(|message| message.map(|message| message.json)))
+    })
+}
+
+/// Messages on one page at most.
+const LONGEST_PAGE: usize = 256;
+
+/// Some of the messages, from the one that the cursor names: how many are to come before it.
+fn messages_page(agent: &AgentSession, request: &Request<'_>) -> Result<Reply, Refusal> {
+    let cursor = request.text_if("cursor")?;
+    let from = cursor.as_deref().map_or(Ok(0), str::parse::<usize>);
+    let from = from.map_err(|_| Refusal::new("`cursor` must be what `nextCursor` of the page before was"))?;
+    let limit = request.count("limit")?.unwrap_or(LONGEST_PAGE);
+    if !(1..=LONGEST_PAGE).contains(&limit) {
+        return Err(Refusal::new(format!("`limit` must be from 1 to {LONGEST_PAGE}")));
+    }
+    spooled(agent, |session, out| {
+        let context = session.build_session_context(At::Leaf)?;
+        let mut messages = context.messages().skip(from).map(|message| message.map(|message| message.json));
+        out.write_all(b"{\"messages\":")?;
+        let whole = array(out, messages.by_ref().take(limit))?;
+        if messages.next().is_some() {
+            write!(out, ",\"nextCursor\":\"{}\"", from.saturating_add(limit))?;
+        }
+        out.write_all(b"}")?;
+        Ok(whole)
     })
 }
 

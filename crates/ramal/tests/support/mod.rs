@@ -1,6 +1,4 @@
 //! `ramal rpc` for tests: the real program in a folder of its own, its pipes, its log.
-#![allow(dead_code, reason = "not every test needs everything")]
-
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
