@@ -149,14 +149,15 @@ impl AgentSession {
             None => None,
         };
         let from_extension = supplied.is_some();
-        let (made, extra) = match supplied {
-            Some(supplied) => (supplied, None),
+        let (made, usage, extra) = match supplied {
+            Some(supplied) => (supplied, None, None),
             None => {
                 let extra = match &preparation {
                     Some(preparation) => self.ask_compacting(abort, &compacting, preparation).await,
                     None => None,
                 };
-                (self.summary_of(abort, &plan, instructions, extra.as_ref()).await?, extra)
+                let (made, usage) = self.summary_of(abort, &plan, instructions, extra.as_ref()).await?;
+                (made, Some(usage), extra)
             }
         };
         if abort.is_cancelled() {
@@ -168,7 +169,8 @@ impl AgentSession {
             .json("tokensBefore", &made.tokens_before.to_string())
             .json_if("details", made.details.as_deref())
             .json_if("preserveData", extra.as_ref().and_then(|extra| extra.preserve_data.as_deref()))
-            .json("fromExtension", if from_extension { "true" } else { "false" });
+            .json("fromExtension", if from_extension { "true" } else { "false" })
+            .json_if("usage", usage.as_deref());
         let entry = {
             let mut manager = self.manager();
             let id = manager.append(&entry).map_err(AgentError::from)?;
@@ -235,21 +237,25 @@ impl AgentSession {
         said
     }
 
+    /// A summary of the model's, and what it cost.
     async fn summary_of(
         &self,
         abort: &CancellationToken,
         plan: &CompactionPlan,
         instructions: Option<&str>,
         extra: Option<&Compacting>,
-    ) -> Result<SuppliedCompaction, NoCompaction> {
+    ) -> Result<(SuppliedCompaction, String), NoCompaction> {
         let endpoint = self.endpoint()?;
         match compact::compact(&Patient(self), &endpoint, plan, instructions, extra, abort.clone()).await {
-            Ok(text) => Ok(SuppliedCompaction {
-                summary: text.summary,
-                first_kept_entry_id: plan.first_kept_entry_id.to_string(),
-                tokens_before: plan.tokens_before,
-                details: Some(text.details),
-            }),
+            Ok(text) => {
+                let made = SuppliedCompaction {
+                    summary: text.summary,
+                    first_kept_entry_id: plan.first_kept_entry_id.to_string(),
+                    tokens_before: plan.tokens_before,
+                    details: Some(text.details),
+                };
+                Ok((made, text.usage.to_json(endpoint.cost)))
+            }
             Err(SummaryError::Aborted) => Err(NoCompaction::Cancelled),
             Err(SummaryError::Empty) => Err(AgentError::EmptySummary.into()),
             Err(SummaryError::Model(error)) => Err(AgentError::from(error).into()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ramal_session::{EntryId, Kind, Role};
+use ramal_session::{BranchSummary, EntryId, Kind, Role};
 
 use crate::AgentSession;
 use crate::error::AgentError;
@@ -49,6 +49,7 @@ struct Made {
     summary: String,
     details: Option<String>,
     from_extension: bool,
+    usage: Option<String>,
 }
 
 impl AgentSession {
@@ -133,9 +134,12 @@ impl AgentSession {
         };
         let made = match said.summary {
             _ if !options.summarize => None,
-            Some(SuppliedSummary { summary, details }) => {
-                (!summary.trim().is_empty()).then_some(Made { summary, details, from_extension: true })
-            }
+            Some(SuppliedSummary { summary, details }) => (!summary.trim().is_empty()).then_some(Made {
+                summary,
+                details,
+                from_extension: true,
+                usage: None,
+            }),
             None => match self.summarize(stage, &path, options_for_summary).await {
                 Ok(made) => made,
                 Err(SummaryFailed::Aborted) => return Ok(Navigated::aborted()),
@@ -203,9 +207,12 @@ impl AgentSession {
             summary::summary_request(&self.manager(), path, &endpoint, options).map_err(AgentError::from)?;
         let Some(request) = request else { return Ok(None) };
         match summary::summarize(&Patient(self), &endpoint, request, stage.abort.clone()).await {
-            Ok(made) => {
-                Ok(Some(Made { summary: made.summary, details: Some(made.details), from_extension: false }))
-            }
+            Ok(made) => Ok(Some(Made {
+                summary: made.summary,
+                details: Some(made.details),
+                from_extension: false,
+                usage: Some(made.usage.to_json(endpoint.cost)),
+            })),
             Err(SummaryError::Aborted) => Err(SummaryFailed::Aborted),
             Err(SummaryError::Empty) => Err(AgentError::EmptySummary.into()),
             Err(SummaryError::Model(error)) => Err(AgentError::from(error).into()),
@@ -229,11 +236,14 @@ impl AgentSession {
         let mut result = Navigated { editor_text, ..Navigated::default() };
         let moved = match made {
             Some(made) => manager
-                .branch_with_summary(
+                .branch_with_summary_of(
                     position.as_deref(),
-                    &made.summary,
-                    made.details.as_deref(),
-                    Some(made.from_extension),
+                    &BranchSummary {
+                        summary: &made.summary,
+                        details: made.details.as_deref(),
+                        from_extension: Some(made.from_extension),
+                        usage: made.usage.as_deref(),
+                    },
                 )
                 .map(Some),
             None => match &position {

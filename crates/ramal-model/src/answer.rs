@@ -107,7 +107,8 @@ impl Usage {
         self.input + self.output + self.cache_read + self.cache_write
     }
 
-    fn json(self, cost: Cost) -> String {
+    /// The form of the log, with what it costs at these prices.
+    pub fn to_json(self, cost: Cost) -> String {
         let dollars = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
         let parts = [
             dollars(self.input, cost.input),
@@ -158,7 +159,7 @@ impl Answer {
             quote(endpoint.api.name()),
             quote(&endpoint.provider),
             quote(&endpoint.model),
-            self.usage.json(endpoint.cost),
+            self.usage.to_json(endpoint.cost),
             quote(self.stop.name()),
         );
         if let Some(error) = &self.error {

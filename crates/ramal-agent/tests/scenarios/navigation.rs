@@ -101,6 +101,7 @@ async fn a_summary_is_brought_home() {
     assert_eq!(entry["fromId"], *target);
     assert_eq!(entry["abandonedLeafId"], *old_leaf);
     assert_eq!(entry["fromExtension"], false);
+    assert!(entry["usage"]["cost"]["total"].is_number(), "{entry}");
     assert!(entry["summary"].as_str().unwrap().starts_with("What was learned."));
     assert_eq!(entry["details"]["modifiedFiles"], serde_json::json!(["b.txt"]));
     // The label is on it, and is the leaf.

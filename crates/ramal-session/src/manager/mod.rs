@@ -18,7 +18,7 @@ pub(crate) use open::new_session_id;
 
 pub use append::NewEntry;
 pub use appends::{Compaction, NameSource};
-pub use moves::{Moved, NavigateError};
+pub use moves::{BranchSummary, Moved, NavigateError};
 pub use queries::{At, EntryRef, Irregular};
 
 use crate::check::{Damage, Flaw};

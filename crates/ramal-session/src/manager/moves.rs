@@ -29,6 +29,19 @@ pub struct Moved {
     pub editor_text: Option<String>,
 }
 
+/// A summary of a branch that is left.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BranchSummary<'a> {
+    /// What was learned there.
+    pub summary: &'a str,
+    /// What is kept with it, as JSON text.
+    pub details: Option<&'a str>,
+    /// Whether an extension made it.
+    pub from_extension: Option<bool>,
+    /// What it cost, as JSON text in the form that answers have it.
+    pub usage: Option<&'a str>,
+}
+
 impl SessionManager {
     /// Moves the leaf to an entry: the next one appended is its child. Writes nothing. Going to a
     /// `leaf` entry goes to its target.
@@ -60,14 +73,27 @@ impl SessionManager {
         details: Option<&str>,
         from_extension: Option<bool>,
     ) -> Result<EntryId, AppendError> {
+        self.branch_with_summary_of(from, &BranchSummary { summary, details, from_extension, usage: None })
+    }
+
+    /// As [`SessionManager::branch_with_summary`], with all that a summary can have.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn branch_with_summary_of(
+        &mut self,
+        from: Option<&str>,
+        summary: &BranchSummary<'_>,
+    ) -> Result<EntryId, AppendError> {
         let old = self.leaf;
         let old_id = self.get_leaf_id().map_err(|error| self.io_error(error.source))?;
         let entry = NewEntry::new("branch_summary")
             .text("fromId", from.unwrap_or("root"))
-            .text("summary", summary)
-            .json_if("details", details)
+            .text("summary", summary.summary)
+            .json_if("details", summary.details)
             .json("abandonedLeafId", &old_id.as_ref().map_or_else(|| "null".into(), |id| quote(id)))
-            .json_if("fromExtension", from_extension.map(|yes| if yes { "true" } else { "false" }));
+            .json_if("fromExtension", summary.from_extension.map(|yes| if yes { "true" } else { "false" }))
+            .json_if("usage", summary.usage);
         match from {
             Some(id) => self.branch(id)?,
             None => self.reset_leaf(),
