@@ -103,6 +103,10 @@ impl AgentSession {
     ) -> Result<(), AgentError> {
         let seen = if restores { None } else { Some(self.seen_by_model()?) };
         self.leave(go)?;
+        // Where it has no name it is as new as one that is empty.
+        let manager = self.manager();
+        self.titles().enter(&manager, true);
+        drop(manager);
         if let Some(messages) = seen {
             self.keep_seen(messages)?;
         }
@@ -202,6 +206,7 @@ impl AgentSession {
             self.emit(AgentEvent::Notice { message: error.to_string() });
         }
         go(&mut manager)?;
+        self.titles().enter(&manager, manager.message_count() == 0);
         drop(manager);
         self.forget_count();
         self.forget_seen();

@@ -112,6 +112,7 @@ fn put_to_work(
         compaction: settings.compaction,
     };
     let agent = AgentSession::new(session, config);
+    agent.set_auto_title(settings.auto_title && !options.work.no_title);
     agent.set_steering_mode(settings.steering_mode);
     agent.set_follow_up_mode(settings.follow_up_mode);
     work::choose(&agent, options.work, &find_model)?;

@@ -44,8 +44,15 @@ impl Scratch {
     }
 
     pub(crate) fn command(&self) -> Command {
+        let mut command = self.bare();
+        command.args(["rpc", "--session", "session.jsonl"]);
+        command
+    }
+
+    /// The program without arguments.
+    pub(crate) fn bare(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ramal"));
-        command.args(["rpc", "--session", "session.jsonl"]).current_dir(self.folder.path());
+        command.current_dir(self.folder.path());
         command
             .env("HOME", self.folder.path())
             .env_remove("RAMAL_CONFIRM_TIMEOUT_MS")
