@@ -104,6 +104,10 @@ impl AgentSession {
     ) -> Result<(), AgentError> {
         let seen = if restores { None } else { Some(self.seen_by_model()?) };
         self.leave(go)?;
+        // Where it has no name it is as new as one that is empty.
+        let manager = self.manager();
+        self.titles().enter(&manager, true);
+        drop(manager);
         if let Some(messages) = seen {
             self.keep_seen(messages)?;
         }
@@ -223,6 +227,7 @@ impl AgentSession {
         }
         go(&mut manager)?;
         self.reconfigure(&manager);
+        self.titles().enter(&manager, manager.message_count() == 0);
         drop(manager);
         self.forget_count();
         self.forget_seen();

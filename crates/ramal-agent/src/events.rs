@@ -104,6 +104,10 @@ pub enum AgentEvent {
         session_file: Option<String>,
         previous_session_file: Option<String>,
     },
+    /// The session got a title.
+    SessionInfoChanged {
+        name: String,
+    },
     /// Something that the user should know.
     Notice {
         message: String,
@@ -152,6 +156,7 @@ impl AgentEvent {
             AgentEvent::HookError { .. } => "extension_error",
             AgentEvent::SessionTree { .. } => "session_tree",
             AgentEvent::SessionReplaced { .. } => "session_replaced",
+            AgentEvent::SessionInfoChanged { .. } => "session_info_changed",
             AgentEvent::Notice { .. } => "notice",
         }
     }
@@ -234,6 +239,7 @@ impl AgentEvent {
                 out.text_if("sessionFile", session_file.as_deref());
                 out.text_if("previousSessionFile", previous_session_file.as_deref());
             }
+            AgentEvent::SessionInfoChanged { name } => out.text("name", name),
             AgentEvent::Notice { message } => out.text("message", message),
         }
         out.end()

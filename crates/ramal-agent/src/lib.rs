@@ -4,6 +4,7 @@
 //! [`AgentSession`] is a cheap handle; one task at a time owns a turn, nobody owns the log. The
 //! crate knows no terminal and no JavaScript.
 
+mod aside;
 mod ask;
 mod branch;
 mod compacting;
@@ -20,6 +21,7 @@ mod session;
 mod system_prompt;
 #[cfg(test)]
 mod testing;
+mod title;
 mod tokens;
 mod transcript;
 mod turn;

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use ramal_session::json::quote;
 
+use crate::aside::Aside;
+
 /// A message that the user wants to say: text, and images as JSON blocks of the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompt {
@@ -46,8 +48,8 @@ pub(crate) struct Queue {
     pub(crate) follow_up: VecDeque<Prompt>,
     pub(crate) steering_mode: QueueMode,
     pub(crate) follow_up_mode: QueueMode,
-    /// Messages to be stored when nothing runs any more, each with the id of the session it is for.
-    pub(crate) aside: Vec<(String, String)>,
+    /// What is to be stored when nothing runs any more.
+    pub(crate) aside: Vec<Aside>,
 }
 
 impl Queue {

@@ -16,6 +16,7 @@ use crate::events::AgentEvent;
 use crate::hooks::Hook;
 use crate::operation::{Operation, Stage};
 use crate::queue::{Prompt, Queue};
+use crate::title::Titles;
 use crate::tools::{Access, Tool};
 
 /// Finds the endpoint of a model that is named `provider/id`, or says why it cannot be used.
@@ -81,6 +82,7 @@ pub(crate) struct Shared {
     pub(crate) queue: Mutex<Queue>,
     listeners: Mutex<Vec<Box<Listener>>>,
     pub(crate) switches: Switches,
+    titles: Mutex<Titles>,
     /// The last answer whose count of tokens holds for the context as it is.
     counted: Mutex<Option<EntryId>>,
     seen: Mutex<Option<Seen>>,
@@ -136,6 +138,7 @@ impl AgentSession {
         };
         AgentSession {
             shared: Arc::new(Shared {
+                titles: Mutex::new(Titles::of(&manager)),
                 manager: Mutex::new(manager),
                 config: Mutex::new(Arc::new(config)),
                 reconfigure: Mutex::default(),
@@ -163,6 +166,10 @@ impl AgentSession {
 
     pub(crate) fn queue(&self) -> MutexGuard<'_, Queue> {
         self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn titles(&self) -> MutexGuard<'_, Titles> {
+        self.shared.titles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn config(&self) -> Arc<AgentConfig> {

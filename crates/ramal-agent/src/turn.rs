@@ -134,39 +134,6 @@ impl AgentSession {
         }
     }
 
-    /// Stores a message that is no part of a turn, such as that of a command of the user's: now, or at the
-    /// end of what runs, for within a turn it would stand between a call and its result. It is let go if
-    /// the session `session_id` is left meanwhile.
-    ///
-    /// # Errors
-    /// If it could not be appended now.
-    pub fn append_aside(&self, session_id: &str, message: String) -> Result<(), AgentError> {
-        let mut queue = self.queue();
-        if self.running().is_some() {
-            queue.aside.push((session_id.to_owned(), message));
-            return Ok(());
-        }
-        let mut manager = self.manager();
-        if manager.get_session_id() == session_id {
-            manager.append_message(&message)?;
-        }
-        Ok(())
-    }
-
-    fn store_aside(&self, queue: &mut Queue) {
-        for (session_id, message) in std::mem::take(&mut queue.aside) {
-            let mut manager = self.manager();
-            if manager.get_session_id() != session_id {
-                continue;
-            }
-            let stored = manager.append_message(&message);
-            drop(manager);
-            if let Err(error) = stored {
-                self.emit(AgentEvent::Notice { message: error.to_string() });
-            }
-        }
-    }
-
     fn send_waiting(&self) -> Result<(), AgentError> {
         // Whoever runs by now takes care of what waits.
         let Ok(stage) = self.shared.stage.enter(Operation::Turn) else { return Ok(()) };
@@ -214,6 +181,7 @@ impl AgentSession {
             for prompt in prompts {
                 let message = prompt.to_message(time::now());
                 let id = manager.append_message(&message)?;
+                self.titles().said(&manager, &prompt.text);
                 said.push((message, id));
             }
         }

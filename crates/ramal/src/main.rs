@@ -11,7 +11,6 @@ mod resolve;
 mod rpc;
 mod settings;
 mod signals;
-mod title;
 #[allow(dead_code, reason = "one room of helpers for all commands; not each is used in every build")]
 mod view;
 mod work;

@@ -10,7 +10,7 @@ use ramal_agent::permission::{Decision, Mode, Permissions, Store};
 use ramal_agent::tools::{self, Access, Tool};
 use ramal_agent::{AgentConfig, AgentSession, FindModel, Permit, context_files, system_prompt};
 use ramal_model::catalog::{FindError, local};
-use ramal_model::{Catalog, LanguageModel, Models, ThinkingLevel};
+use ramal_model::{Catalog, Models, ThinkingLevel};
 use ramal_session::{At, SessionManager, json};
 
 use crate::catalog;
@@ -19,6 +19,9 @@ use crate::settings::Settings;
 
 /// How long a hook may take before the work goes on without it.
 const HOOK_LIMIT: Duration = Duration::from_secs(30);
+
+/// How long the program waits at its end for a title that the model was asked for.
+pub(crate) const TITLE_LIMIT: Duration = Duration::from_secs(2);
 
 /// Bytes of a file that is named in place of a prompt.
 const LONGEST_PROMPT: u64 = 1 << 20;
@@ -44,6 +47,9 @@ pub(crate) struct WorkOptions {
     /// A text, or a file, at the end of the system prompt
     #[arg(long, value_name = "TEXT", help_heading = HEADING)]
     pub(crate) append_system_prompt: Option<String>,
+    /// No title from the model for a new session
+    #[arg(long, help_heading = HEADING)]
+    pub(crate) no_title: bool,
     /// Allow every call of a tool: to write, to run, to read elsewhere
     #[arg(long, help_heading = HEADING)]
     pub(crate) yes: bool,
@@ -56,16 +62,6 @@ fn level_parser() -> impl clap::builder::TypedValueParser<Value = ThinkingLevel>
     use clap::builder::TypedValueParser as _;
     clap::builder::PossibleValuesParser::new(ThinkingLevel::ALL.map(ThinkingLevel::name))
         .try_map(|name| name.parse::<ThinkingLevel>())
-}
-
-/// A session at work, and what else it was made of.
-pub(crate) struct Work {
-    /// The session.
-    pub(crate) session: AgentSession,
-    /// Answers requests.
-    pub(crate) models: Arc<dyn LanguageModel>,
-    /// Finds models by name.
-    pub(crate) find_model: Arc<FindModel>,
 }
 
 /// The directory in which a session works: its own.
@@ -97,7 +93,7 @@ pub(crate) fn put_to_work(
     options: &WorkOptions,
     settings: &Settings,
     permit: Arc<dyn Permit>,
-) -> anyhow::Result<Work> {
+) -> anyhow::Result<AgentSession> {
     let own = manager.build_session_context(At::Leaf)?.model("default").map(str::to_owned);
     let wanted = options.model.clone().or(own).or_else(|| settings.model.clone());
     let catalog = models(wanted.as_deref())?;
@@ -109,12 +105,11 @@ pub(crate) fn put_to_work(
     {
         failure::note(&format!("The model is {name}, the first that can be used; --model names another"));
     }
-    let models: Arc<dyn LanguageModel> = Arc::new(Models::default());
     let find_model: Arc<FindModel> = Arc::new(move |name: &str| catalog.find(name).map_err(why));
     let session = AgentSession::new(
         manager,
         AgentConfig {
-            model: Arc::clone(&models),
+            model: Arc::new(Models::default()),
             find_model: Arc::clone(&find_model),
             default_model,
             default_thinking: settings.thinking_level,
@@ -129,8 +124,9 @@ pub(crate) fn put_to_work(
             compaction: settings.compaction,
         },
     );
+    session.set_auto_title(settings.auto_title && !options.no_title);
     choose(&session, options, &*find_model)?;
-    Ok(Work { session, models, find_model })
+    Ok(session)
 }
 
 /// The catalog, with the servers on this machine if the wanted model is not in it, or none is wanted

@@ -77,6 +77,9 @@ impl Work<'_> {
         let mut stream = self.session.config().model.stream(endpoint, &request, self.abort.clone());
         let mut has_begun = false;
         while let Some(event) = stream.next().await {
+            if !has_begun {
+                self.session.ask_for_title();
+            }
             if !self.session.is_heard() {
                 // The whole answer so far is written out for each event: not if nobody reads it.
                 has_begun = true;

@@ -6,10 +6,9 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use ramal_agent::permission::Mode as Permission;
-use ramal_agent::{AgentEvent, Prompt};
+use ramal_agent::{AgentEvent, AgentSession, Prompt};
 use ramal_session::{Message, NameSource, SessionManager};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::JoinHandle;
 
 use super::print_text;
 use crate::cli::Globals;
@@ -19,8 +18,8 @@ use crate::settings::{self, Settings};
 use crate::signals::Signals;
 use crate::view::says::called_on;
 use crate::view::{clean, human};
-use crate::work::{HEADING, Unattended, Work, WorkOptions};
-use crate::{remembered, resolve, title, work};
+use crate::work::{HEADING, Unattended, WorkOptions};
+use crate::{remembered, resolve, work};
 
 /// What is said to a model, in which session, and what is printed.
 #[derive(Debug, Clone, Default, PartialEq, clap::Args)]
@@ -197,33 +196,45 @@ pub(crate) fn say(
     settings: &Settings,
     out: &mut dyn Write,
 ) -> anyhow::Result<Status> {
-    let is_new = manager.message_count() == 0 && manager.is_persisted();
-    let wants_title = is_new && settings.auto_title && manager.get_session_name().is_none();
     if let Some(open) = ramal_agent::interruption(&manager)? {
         failure::note(&open.message());
     }
     let permission = if options.yes { Permission::Yes } else { Permission::Refuse };
     let permit = Arc::new(Unattended(work::permissions(&manager, cwd, settings, permission)));
-    let work = work::put_to_work(manager, cwd, options, settings, permit)?;
+    let session = work::put_to_work(manager, cwd, options, settings, permit)?;
     if mode == Mode::Json {
-        let header = work.session.with_session(|manager| manager.get_header().json().to_owned());
+        let header = session.with_session(|manager| manager.get_header().json().to_owned());
         raw_json(out, header.trim_end())?;
         writeln!(out)?;
         out.flush()?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut show = Show { mode, tells: io::stderr().is_terminal(), cwd, out };
-    let ended = runtime.block_on(run_turn(&work, text, wants_title, &mut show));
-    work.session.with_session(|manager| {
+    let ended = runtime.block_on(run_turn(&session, text, &mut show));
+    let is_kept = session.with_session(|manager| manager.is_on_disk());
+    let status = ended.and_then(|ended| ended.status(mode, is_kept, out));
+    // The answer has been printed: a title that is about to come does not hold it up.
+    if matches!(status, Ok(Status::Done)) {
+        runtime.block_on(wait_for_title(&session));
+    }
+    session.give_up_titles();
+    session.with_session(|manager| {
         if manager.is_on_disk() {
             remembered::remember(manager);
             failure::warn_without_locks(manager);
         }
     });
-    // A title that has not come is not waited for.
     runtime.shutdown_background();
-    let is_kept = work.session.with_session(|manager| manager.is_on_disk());
-    ended?.status(mode, is_kept, out)
+    status
+}
+
+/// Waits for a title, unless somebody ends the program.
+async fn wait_for_title(session: &AgentSession) {
+    let Ok(mut signals) = Signals::new() else { return };
+    tokio::select! {
+        () = session.wait_for_title(work::TITLE_LIMIT) => {}
+        _ = signals.next() => {}
+    }
 }
 
 /// How a turn ended.
@@ -268,36 +279,25 @@ impl Ended {
     }
 }
 
-async fn run_turn(work: &Work, text: &str, wants_title: bool, show: &mut Show<'_>) -> anyhow::Result<Ended> {
+async fn run_turn(session: &AgentSession, text: &str, show: &mut Show<'_>) -> anyhow::Result<Ended> {
     // Signals are heard before anything is stored that they could leave half done.
     let mut signals = Signals::new()?;
-    let mut events = work.session.subscribe();
-    work.session.prompt(Prompt::text(text))?;
-    let mut title = None;
-    let ended = follow(work, &mut events, &mut signals, show, || {
-        // The answer comes first, also from a server that gives one at a time.
-        if wants_title && title.is_none() {
-            title = Some(tokio::spawn(title::ask(work, text)));
-        }
-    })
-    .await;
+    let mut events = session.subscribe();
+    session.prompt(Prompt::text(text))?;
+    let ended = follow(session, &mut events, &mut signals, show).await;
     if ended.is_err() {
-        work.session.abort();
-        work.session.wait_for_idle().await;
-    }
-    if let Some(title) = title {
-        give_title(work, title).await;
+        session.abort();
+        session.wait_for_idle().await;
     }
     ended
 }
 
 /// Tells what happens until the turn has ended.
 async fn follow(
-    work: &Work,
+    session: &AgentSession,
     events: &mut UnboundedReceiver<Arc<AgentEvent>>,
     signals: &mut Signals,
     show: &mut Show<'_>,
-    mut answer_begins: impl FnMut(),
 ) -> anyhow::Result<Ended> {
     let mut ended = Ended::default();
     loop {
@@ -309,14 +309,13 @@ async fn follow(
                     std::process::exit(128 + signal);
                 }
                 ended.signal = Some(signal);
-                work.session.abort();
+                session.abort();
                 continue;
             }
         };
         let Some(event) = event else { return Ok(ended) };
         show.event(&event)?;
         match &*event {
-            AgentEvent::MessageUpdate { .. } => answer_begins(),
             AgentEvent::TurnEnd { message, .. } => {
                 ended.answer = Some(message.clone());
                 ended.notice = None;
@@ -325,22 +324,6 @@ async fn follow(
             AgentEvent::AgentEnd { .. } => return Ok(ended),
             _ => {}
         }
-    }
-}
-
-/// Gives the session its title if that has come; what has not is given up.
-async fn give_title(work: &Work, title: JoinHandle<Option<String>>) {
-    if !title.is_finished() {
-        title.abort();
-        return;
-    }
-    let Ok(Some(title)) = title.await else { return };
-    let named = work.session.with_session(|manager| match manager.get_session_name() {
-        Some(_) => Ok(()),
-        None => manager.set_session_name(&title, NameSource::Generated).and_then(|_| manager.sync()),
-    });
-    if let Err(error) = named {
-        failure::warn(&format!("the title could not be stored: {error}"));
     }
 }
 

@@ -22,7 +22,7 @@ mod stream;
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
@@ -42,6 +42,7 @@ use self::request::{Parsed, Request};
 use crate::failure::Status;
 use crate::remembered;
 use crate::signals::Signals;
+use crate::work::TITLE_LIMIT;
 
 pub(crate) use setup::{Options, start};
 
@@ -73,7 +74,9 @@ struct Ends {
     /// How many lines came before the last `abort`: what they began, or begin yet, is ended.
     aborted: AtomicU64,
     aborted_bash: AtomicU64,
-    is_compacting: std::sync::atomic::AtomicBool,
+    is_compacting: AtomicBool,
+    /// The session got a title, which may lie behind where one is.
+    is_titled: AtomicBool,
     /// The signal by which somebody ended the program; 0 if nobody did.
     signal: AtomicI32,
 }
@@ -81,6 +84,13 @@ struct Ends {
 impl Ends {
     fn agent(&self) -> Option<AgentSession> {
         self.agent.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers where one is: the log has grown by what does not say so itself.
+    fn remember(&self) {
+        if let Some(agent) = self.agent() {
+            agent.with_session(|session| remembered::remember(session));
+        }
     }
 
     fn abort(&self) {
@@ -197,8 +207,17 @@ impl Server {
             }
             self.agent.wait_for_idle().await;
         });
+        if served.is_ok() && self.ends.signal.load(Ordering::SeqCst) == 0 {
+            self.runtime.block_on(self.agent.wait_for_title(TITLE_LIMIT));
+        }
+        self.agent.give_up_titles();
+        if self.ends.is_titled.load(Ordering::SeqCst) {
+            self.remember();
+        }
         self.out.end();
         let written = writer.join().unwrap_or(Ok(()));
+        // What is left on it is nobody's any more: a title that is looked up, say.
+        self.runtime.shutdown_background();
         self.agent.with_session(|session| session.sync())?;
         match (served.and(written), self.ends.signal.load(Ordering::SeqCst)) {
             (Err(error), _) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -230,10 +249,17 @@ impl Server {
     /// Tells the client all events from now on.
     fn listen(&self) {
         let (out, ends) = (self.out.clone(), Arc::clone(&self.ends));
+        let runtime = self.runtime.handle().clone();
         self.agent.listen(move |event| {
             match **event {
                 AgentEvent::CompactionStart { .. } => ends.is_compacting.store(true, Ordering::Relaxed),
                 AgentEvent::CompactionEnd { .. } => ends.is_compacting.store(false, Ordering::Relaxed),
+                AgentEvent::SessionInfoChanged { .. } => {
+                    ends.is_titled.store(true, Ordering::SeqCst);
+                    // The session is locked by whoever tells this.
+                    let ends = Arc::clone(&ends);
+                    runtime.spawn(async move { ends.remember() });
+                }
                 _ => {}
             }
             out.event(event);

@@ -158,9 +158,11 @@ fn settings_in(cwd: &Path) -> Settings {
 fn put_to_work(session: SessionManager, workshop: Workshop) -> anyhow::Result<AgentSession> {
     let settings = settings_in(&workshop.home(&session));
     let (steering, follow_up) = (settings.steering_mode, settings.follow_up_mode);
+    let auto_title = settings.auto_title && !workshop.options.no_title;
     let config = workshop.config(&session, settings)?;
     let find_model = Arc::clone(&config.find_model);
     let agent = AgentSession::new(session, config);
+    agent.set_auto_title(auto_title);
     agent.set_steering_mode(steering);
     agent.set_follow_up_mode(follow_up);
     work::choose(&agent, &workshop.options, &*find_model)?;

@@ -53,8 +53,15 @@ impl Scratch {
 
     /// The program with an option that says which session.
     pub(crate) fn command_for(&self, which: &str) -> Command {
+        let mut command = self.bare();
+        command.args(["rpc", which]);
+        command
+    }
+
+    /// The program without arguments.
+    pub(crate) fn bare(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ramal"));
-        command.args(["rpc", which]).current_dir(self.folder.path());
+        command.current_dir(self.folder.path());
         command
             .env("HOME", self.folder.path())
             .env_remove("RAMAL_CONFIRM_TIMEOUT_MS")
