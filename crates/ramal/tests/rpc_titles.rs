@@ -354,7 +354,31 @@ fn copies_have_the_name_they_bring() {
 }
 
 #[test]
-fn the_end_does_not_wait_for_a_title() {
+fn a_title_that_is_about_to_come_is_waited_for_at_the_end() {
+    for over_rpc in [true, false] {
+        let model = Model::start(&[], &["About to come"]);
+        model.hold_titles();
+        let scratch = scratch(&model, "");
+        let mut child = if over_rpc {
+            let mut program = start(&scratch);
+            program.say("First");
+            program.input.take();
+            program
+        } else {
+            let mut command = scratch.bare();
+            command.args(["-p", "First", "--session", "session.jsonl", "--model", "mine/small"]);
+            Program::start(command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()))
+        };
+        model.wait_for_asked(1);
+        model.let_titles_go();
+        assert!(child.child.wait().unwrap().success());
+        let titles = titles(scratch.path("session.jsonl"));
+        assert!(titles.len() == 1 && titles[0]["title"] == "About to come", "{titles:?}");
+    }
+}
+
+#[test]
+fn the_end_does_not_wait_for_ever_for_a_title() {
     let model = Model::start(&[], &["Never"]);
     model.hold_titles();
     let scratch = scratch(&model, "");

@@ -126,10 +126,10 @@ impl Program {
     pub(crate) fn start(command: &mut Command) -> Program {
         let mut child = command.spawn().unwrap();
         let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().unwrap());
+        let output = child.stdout.take().map(BufReader::new);
         let (sender, lines) = channel();
         std::thread::spawn(move || {
-            for line in output.lines() {
+            for line in output.into_iter().flat_map(BufRead::lines) {
                 let Ok(line) = line else { break };
                 let whole = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
                 if sender.send(whole).is_err() {
