@@ -5,12 +5,13 @@ use std::sync::Mutex;
 use std::task::{Context, Poll};
 
 use ramal_model::{
-    Answer, AnswerStream, Api, Block, Cost, Endpoint, Event, LanguageModel, ModelError, Request, Source,
-    Usage,
+    Answer, AnswerStream, Block, Endpoint, Event, LanguageModel, ModelError, Request, Source, Usage,
 };
 use ramal_session::json::quote;
 use ramal_session::{Compaction, Entry, EntryId, SessionManager};
 use tokio_util::sync::CancellationToken;
+
+pub(crate) use ramal_testing::endpoint::demo as endpoint;
 
 /// Appends what a drawing says, a word for an entry: a letter and a number of tokens (1 if there is none).
 ///
@@ -94,22 +95,6 @@ pub(crate) fn compacted(session: &mut SessionManager, summary: &str, first_kept:
 
 pub(crate) fn entry(session: &SessionManager, id: &str) -> Entry {
     session.get_entry(id).unwrap().read().unwrap()
-}
-
-pub(crate) fn endpoint(context_window: u64) -> Endpoint {
-    Endpoint {
-        api: Api::Replay,
-        provider: "demo".into(),
-        model: "alpha".into(),
-        base_url: String::new(),
-        key: None,
-        headers: Vec::new(),
-        context_window,
-        max_output: 4096,
-        thinks: false,
-        sees: false,
-        cost: Cost::default(),
-    }
 }
 
 /// What the model does when it is asked.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use ramal_agent::compact::{CompactionSettings, plan_compaction};
 use ramal_agent::summary::{SummaryOptions, abandoned_path, summary_request};
-use ramal_model::{Api, Cost, Endpoint};
 use ramal_session::{At, Compaction, Message, Role, SessionManager};
+use ramal_testing::endpoint::demo;
 
 /// The session files of pi and oh-my-pi; none if there are none here.
 fn files() -> Vec<PathBuf> {
@@ -73,19 +73,7 @@ fn a_compaction_keeps_what_it_does_not_sum_up() {
 
 #[test]
 fn every_branch_can_be_left() {
-    let endpoint = Endpoint {
-        api: Api::Replay,
-        provider: "demo".into(),
-        model: "alpha".into(),
-        base_url: String::new(),
-        key: None,
-        headers: Vec::new(),
-        context_window: 40_000,
-        max_output: 4096,
-        thinks: false,
-        sees: false,
-        cost: Cost::default(),
-    };
+    let endpoint = demo(40_000);
     let mut requests = 0;
     for file in files() {
         let session = SessionManager::open(&file, None).unwrap();

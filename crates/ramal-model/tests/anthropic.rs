@@ -10,10 +10,11 @@ use ramal_model::{
     Answer, Api, Block, Client, Event, LanguageModel, ModelError, Outcome, Passing, Secret, StopReason,
     ThinkingLevel, Usage, wire,
 };
-use support::anthropic::validate_anthropic;
+use ramal_testing::endpoint::{KEY, endpoint};
+use ramal_testing::rules::anthropic::validate_anthropic;
+use ramal_testing::server::{Reply, Server, Step, sse_text};
 use support::requests::{request, user};
-use support::server::{Reply, Server, Step, sse_text};
-use support::{KEY, check_events, drain, endpoint, short_timeouts};
+use support::{check_events, drain, short_timeouts};
 use tokio_util::sync::CancellationToken;
 
 const API: Api = Api::AnthropicMessages;

@@ -4,8 +4,8 @@
 mod support;
 
 use ramal_model::{Api, ThinkingLevel, wire};
-use support::anthropic::validate_anthropic;
-use support::endpoint;
+use ramal_testing::endpoint::endpoint;
+use ramal_testing::rules::anthropic::validate_anthropic;
 use support::requests::{check_fork, check_sessions, request, user};
 
 const API: Api = Api::AnthropicMessages;

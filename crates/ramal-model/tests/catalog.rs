@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
-mod support;
-
 use std::path::Path;
 use std::time::Duration;
 
 use ramal_model::catalog::{Catalog, FindError, Origin, Problem, Sources, local};
 use ramal_model::{Api, Cost};
-use support::server::{Reply, Server};
+use ramal_testing::server::{Reply, Server};
 
 const KEY: &str = "sk-not-to-be-seen";
 

@@ -1,22 +1,21 @@
 //! Chat Completions over a real server on loopback.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-#[path = "support/openai_rules.rs"]
-mod openai_rules;
 mod support;
 
 use std::time::Duration;
 
-use openai_rules::{Server as Rules, validate_completions};
 use ramal_model::wire;
 use ramal_model::{
     Api, Block, Client, Endpoint, Event, LanguageModel, ModelError, Passing, Request, StopReason,
     ThinkingLevel, ToolSpec, Usage,
 };
+use ramal_testing::endpoint::{KEY, endpoint};
+use ramal_testing::rules::openai::{Server as Rules, validate_completions};
+use ramal_testing::server::{Reply, Server, Step};
 use serde_json::{Value, json};
-use support::server::{Reply, Server, Step};
 use support::sessions::{conversations, session_files};
-use support::{KEY, check_events, drain, endpoint, short_timeouts};
+use support::{check_events, drain, short_timeouts};
 use tokio_util::sync::CancellationToken;
 
 const API: Api = Api::OpenAiCompletions;

@@ -1,22 +1,21 @@
 //! Responses over a real server on loopback.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-#[path = "support/openai_rules.rs"]
-mod openai_rules;
 mod support;
 
 use std::time::Duration;
 
-use openai_rules::{Made, validate_responses};
 use ramal_model::wire;
 use ramal_model::{
     Answer, Api, Block, Client, Endpoint, Event, LanguageModel, ModelError, Passing, Request, StopReason,
     ThinkingLevel, ToolSpec, Usage,
 };
+use ramal_testing::endpoint::{KEY, endpoint};
+use ramal_testing::rules::openai::{Made, validate_responses};
+use ramal_testing::server::{Reply, Server, Step};
 use serde_json::{Value, json};
-use support::server::{Reply, Server, Step};
 use support::sessions::{conversations, session_files};
-use support::{KEY, check_events, drain, endpoint, short_timeouts};
+use support::{check_events, drain, short_timeouts};
 use tokio_util::sync::CancellationToken;
 
 const API: Api = Api::OpenAiResponses;

@@ -10,7 +10,8 @@ use ramal_model::{
     Answer, Api, Block, Endpoint, Event, LanguageModel as _, ModelError, Models, Replay, Request, StopReason,
     Usage,
 };
-use support::{check_events, drain, endpoint};
+use ramal_testing::endpoint::endpoint;
+use support::{check_events, drain};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 

@@ -33,6 +33,7 @@ fn arrows_point_one_way() {
         ("ramal-agent", &["ramal-model", "ramal-session"]),
         ("ramal-extension", &["ramal-agent", "ramal-model", "ramal-session"]),
         ("ramal-tui", &["ramal-agent", "ramal-model", "ramal-session"]),
+        ("ramal-testing", &["ramal-model"]),
     ];
     for (name, may) in allowed {
         if !root().join("crates").join(name).exists() {
@@ -42,6 +43,17 @@ fn arrows_point_one_way() {
             assert!(may.contains(&&**other), "{name} leans on {other}, against ARCHITECTURE.md");
         }
     }
+}
+
+#[test]
+fn nothing_that_is_shipped_leans_on_what_is_for_tests() {
+    let mut seen = 0;
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(!dependencies(&name).contains("ramal-testing"), "{name} leans on ramal-testing");
+        seen += 1;
+    }
+    assert!(seen >= 6, "only {seen} crates were found");
 }
 
 #[test]
@@ -80,7 +92,7 @@ fn every_file_says_what_it_is_for() {
 fn modules_named_in_the_map_are_there() {
     let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let mut seen = 0;
-    for name in ["ramal-session", "ramal-model", "ramal-agent"] {
+    for name in ["ramal-session", "ramal-model", "ramal-agent", "ramal-testing"] {
         let section = map.split(&format!("## Inside `{name}`")).nth(1).unwrap();
         let source = root().join("crates").join(name).join("src");
         let is_there = |place: PathBuf| place.with_extension("rs").exists() || place.join("mod.rs").exists();

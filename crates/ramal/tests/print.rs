@@ -3,9 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
-#[allow(dead_code, unreachable_pub, missing_docs, reason = "shared with other tests")]
-#[path = "../../ramal-model/tests/support/server.rs"]
-mod server;
 #[allow(dead_code, reason = "shared with other tests")]
 #[path = "cli/world.rs"]
 mod world;
@@ -16,8 +13,8 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use ramal_testing::server::{Reply, Server, Step, sse_text};
 use serde_json::{Value, json};
-use server::{Reply, Server, Step, sse_text};
 use world::{Run, World, entries};
 
 /// A world with recorded answers, and the option that names them.
@@ -322,12 +319,11 @@ fn end() -> String {
 
 #[test]
 fn over_http_with_a_title() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let first = Reply::sse(chunk("Lost in ")).then(Step::Pause(Duration::from_secs(4)));
     let first = first.text(&chunk("January.")).text(&end());
     let title = Reply::sse(chunk("\"Week 53.\"") + &end());
     let again = Reply::sse(chunk("Yes.") + &end()).cut(7);
-    let server = runtime.block_on(Server::start(vec![first, title, again]));
+    let server = Server::beside(vec![first, title, again]);
     let world = World::new();
     world.write(
         "home/.config/ramal/models.toml",

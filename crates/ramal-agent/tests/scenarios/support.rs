@@ -16,10 +16,11 @@ use ramal_agent::hooks::{
 use ramal_agent::tools::{self, Access};
 use ramal_agent::{AgentConfig, AgentEvent, AgentSession, Permit, Prompt};
 use ramal_model::{
-    Answer, AnswerStream, Api, Block, Cost, Endpoint, Event, LanguageModel, ModelError, Request, RetryPolicy,
-    Source, StopReason, ThinkingLevel, Usage,
+    Answer, AnswerStream, Block, Endpoint, Event, LanguageModel, ModelError, Request, RetryPolicy, Source,
+    StopReason, ThinkingLevel, Usage,
 };
 use ramal_session::{At, Kind, SessionManager};
+use ramal_testing::endpoint::demo;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
@@ -160,19 +161,8 @@ impl Source for Playing {
 /// `demo/alpha` with a large window, `demo/small` with one of 8000 tokens.
 pub(crate) fn find_model(name: &str) -> Result<Endpoint, String> {
     let Some(model) = name.strip_prefix("demo/") else { return Err("there is none".into()) };
-    Ok(Endpoint {
-        api: Api::Replay,
-        provider: "demo".into(),
-        model: model.into(),
-        base_url: String::new(),
-        key: None,
-        headers: Vec::new(),
-        context_window: if model == "small" { 8000 } else { 200_000 },
-        max_output: 4096,
-        thinks: true,
-        sees: false,
-        cost: Cost::default(),
-    })
+    let context_window = if model == "small" { 8000 } else { 200_000 };
+    Ok(Endpoint { model: model.into(), thinks: true, ..demo(context_window) })
 }
 
 /// Allows everything but commands that begin with `rm`.

@@ -1,37 +1,15 @@
-//! What the tests of all interfaces share: a server on loopback that plays scripts, and sessions to
-//! make requests from.
+//! What the tests of all interfaces share: requests, sessions to make them from, and how answers are
+//! looked at.
 #![allow(dead_code, reason = "not every test needs everything")]
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 #![allow(unreachable_pub, reason = "a module of several tests")]
 
-pub mod anthropic;
 pub mod requests;
-pub mod server;
 pub mod sessions;
 
 use std::time::Duration;
 
-use ramal_model::{Answer, AnswerStream, Api, Cost, Endpoint, Event, ModelError, Secret, Timeouts};
-
-/// A key that must never show up anywhere but in its header.
-pub const KEY: &str = "sk-test-1234567890-secret";
-
-/// A model at `base_url`.
-pub fn endpoint(api: Api, base_url: &str) -> Endpoint {
-    Endpoint {
-        api,
-        provider: "test".into(),
-        model: "model-1".into(),
-        base_url: base_url.to_owned(),
-        key: Some(Secret::new(KEY)),
-        headers: Vec::new(),
-        context_window: 200_000,
-        max_output: 64_000,
-        thinks: true,
-        sees: true,
-        cost: Cost::default(),
-    }
-}
+use ramal_model::{Answer, AnswerStream, Event, ModelError, Timeouts};
 
 /// Timeouts that do not stop a test for long.
 pub fn short_timeouts() -> Timeouts {

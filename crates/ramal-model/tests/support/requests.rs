@@ -1,53 +1,11 @@
-//! What the validators of all interfaces need, and checks that are the same for all of them.
+//! Requests to make, and checks that are the same for all of them.
 
 use ramal_model::wire::Wire;
 use ramal_model::{Api, Endpoint, Request, ThinkingLevel, ToolSpec};
+use ramal_testing::endpoint::endpoint;
 use serde_json::Value;
 
 use super::sessions::{conversations, session_files};
-
-/// Rules that a request breaks.
-#[derive(Debug, Default)]
-pub struct Broken(pub Vec<String>);
-
-impl Broken {
-    pub fn add(&mut self, what: impl Into<String>) {
-        self.0.push(what.into());
-    }
-
-    /// `what` is wrong, unless it `is_kept`.
-    pub fn unless(&mut self, is_kept: bool, what: impl Into<String>) {
-        if !is_kept {
-            self.0.push(what.into());
-        }
-    }
-}
-
-/// No other members than these.
-pub fn only(object: &Value, known: &[&str], place: &str, broken: &mut Broken) {
-    match object.as_object() {
-        None => broken.add(format!("{place} is no object")),
-        Some(members) => {
-            let extra = members.keys().filter(|key| !known.contains(&key.as_str()));
-            extra.for_each(|key| broken.add(format!("{place}: {key} is not permitted")));
-        }
-    }
-}
-
-/// `^[a-zA-Z0-9_-]{1,longest}$`
-pub fn is_name(text: &str, longest: usize) -> bool {
-    (1..=longest).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-}
-
-/// Base64 with its padding, not empty.
-pub fn is_base64(text: &str) -> bool {
-    let body = text.trim_end_matches('=');
-    !body.is_empty()
-        && text.len().is_multiple_of(4)
-        && text.len() - body.len() <= 2
-        && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
-}
 
 /// Tools as a session has them.
 pub fn tools() -> Vec<ToolSpec> {
@@ -83,7 +41,7 @@ pub fn user(text: &str) -> String {
 /// messages in the corpus.
 pub fn endpoints(api: Api) -> Vec<Endpoint> {
     let at = |provider: &str, model: &str| {
-        let endpoint = super::endpoint(api, "http://127.0.0.1:9");
+        let endpoint = endpoint(api, "http://127.0.0.1:9");
         Endpoint { provider: provider.into(), model: model.into(), ..endpoint }
     };
     let mut all = vec![at("test", "model-1")];

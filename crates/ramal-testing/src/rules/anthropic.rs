@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::requests::{Broken, is_base64, is_name, only};
+use super::{Broken, is_base64, is_name, only};
 
 /// What in the body of a request the provider would not accept.
 pub fn validate_anthropic(body: &[u8]) -> Vec<String> {

@@ -6,8 +6,6 @@
 //! behind it), Mistral's messages about ids of nine characters and the order of roles. Responses: the
 //! reference of `POST /responses`, "reasoning" (items without storage need `encrypted_content`), and
 //! the messages of the API about items without their reasoning and reasoning without its item.
-#![allow(dead_code, reason = "not every test needs everything")]
-#![allow(unreachable_pub, reason = "a module of several tests")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,13 +14,17 @@ use serde_json::{Map, Value};
 /// Whose rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Server {
+    /// OpenAI's own.
     OpenAi,
+    /// Mistral's service.
     Mistral,
     /// A chat template that wants user and assistant to take turns.
     Template,
     /// The template of Mistral's own models: calls and results do not count as turns.
     MistralTemplate,
+    /// DeepSeek's service.
     DeepSeek,
+    /// Groq's service.
     Groq,
 }
 

@@ -15,16 +15,35 @@ pub enum Step {
     Bytes(Vec<u8>),
     /// Waits.
     Pause(Duration),
+    /// Waits until the test opens the gate.
+    Until(Gate),
     /// Sends nothing more, but keeps the connection open until the client hangs up.
     Stall,
     /// Closes the connection in the middle of the answer.
     BreakOff,
 }
 
+/// Something that an answer waits for until the test opens it.
+#[derive(Debug, Clone)]
+pub struct Gate(watch::Sender<bool>);
+
+impl Gate {
+    /// A closed one.
+    pub fn closed() -> Gate {
+        Gate(watch::Sender::new(false))
+    }
+
+    /// Lets go on what waits for it.
+    pub fn open(&self) {
+        self.0.send_replace(true);
+    }
+}
+
 /// One answer of the server.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    status: u16,
+    /// None: not even the head of an answer is sent.
+    status: Option<u16>,
     headers: Vec<(String, String)>,
     steps: Vec<Step>,
 }
@@ -33,7 +52,7 @@ impl Reply {
     /// A stream of events: `text` as it is to be sent.
     pub fn sse(text: impl Into<String>) -> Reply {
         Reply {
-            status: 200,
+            status: Some(200),
             headers: vec![("content-type".into(), "text/event-stream; charset=utf-8".into())],
             steps: vec![Step::Bytes(text.into().into_bytes())],
         }
@@ -47,10 +66,15 @@ impl Reply {
     /// A document of JSON with a status.
     pub fn json(status: u16, body: &str) -> Reply {
         Reply {
-            status,
+            status: Some(status),
             headers: vec![("content-type".into(), "application/json".into())],
             steps: vec![Step::Bytes(body.as_bytes().to_vec())],
         }
+    }
+
+    /// None at all, until the client hangs up.
+    pub fn silence() -> Reply {
+        Reply { status: None, headers: Vec::new(), steps: vec![Step::Stall] }
     }
 
     /// One more header.
@@ -100,11 +124,13 @@ pub fn sse_text<'a>(events: impl IntoIterator<Item = (&'a str, &'a str)>) -> Str
 /// A request as it came in.
 #[derive(Debug, Clone)]
 pub struct Recorded {
+    /// `GET`, `POST`.
     pub method: String,
     /// With the query.
     pub path: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
+    /// The bytes behind the headers.
     pub body: Vec<u8>,
 }
 
@@ -120,31 +146,50 @@ impl Recorded {
     }
 }
 
+/// Nothing takes so long unless it hangs.
+const TOO_LONG: Duration = Duration::from_secs(60);
+
+/// What a server has to say and has seen.
+struct Shared {
+    replies: Mutex<Vec<Reply>>,
+    requests: watch::Sender<Vec<Recorded>>,
+    hung_up: watch::Sender<Vec<Instant>>,
+}
+
 /// The server. It stops when it is dropped.
 pub struct Server {
     url: String,
-    requests: Arc<Mutex<Vec<Recorded>>>,
-    hung_up: watch::Receiver<Vec<Instant>>,
+    shared: Arc<Shared>,
     task: tokio::task::JoinHandle<()>,
+    /// Where it runs, if that is beside the test.
+    runtime: Option<tokio::runtime::Runtime>,
 }
 
 impl Server {
-    /// Plays `replies` one after the other; the last is played again for every further request.
+    /// Plays `replies` one after the other; the last is played again for every further request. It runs
+    /// in the runtime of the test.
     pub async fn start(replies: Vec<Reply>) -> Server {
         assert!(!replies.is_empty());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let (tell, hung_up) = watch::channel(Vec::new());
-        let tell = Arc::new(tell);
-        let seen = requests.clone();
+        let (requests, hung_up) = (watch::Sender::default(), watch::Sender::default());
+        let shared = Arc::new(Shared { replies: Mutex::new(replies), requests, hung_up });
+        let of_task = Arc::clone(&shared);
         let task = tokio::spawn(async move {
-            let replies = Arc::new(replies);
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, replies.clone(), seen.clone(), tell.clone()));
+                tokio::spawn(serve(stream, Arc::clone(&of_task)));
             }
         });
-        Server { url, requests, hung_up, task }
+        Server { url, shared, task, runtime: None }
+    }
+
+    /// As [`Server::start`], in a thread of its own: for a test that has no runtime.
+    pub fn beside(replies: Vec<Reply>) -> Server {
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
+        let mut server = runtime.block_on(Server::start(replies));
+        server.runtime = Some(runtime);
+        server
     }
 
     /// `http://127.0.0.1:port`.
@@ -152,15 +197,52 @@ impl Server {
         &self.url
     }
 
+    /// More replies behind those that there are.
+    pub fn script(&self, replies: Vec<Reply>) {
+        self.shared.replies.lock().unwrap().extend(replies);
+    }
+
+    /// How many replies there are, played or not.
+    pub fn scripted(&self) -> usize {
+        self.shared.replies.lock().unwrap().len()
+    }
+
     /// What was asked so far.
     pub fn requests(&self) -> Vec<Recorded> {
-        self.requests.lock().unwrap().clone()
+        self.shared.requests.borrow().clone()
+    }
+
+    /// Waits until so many requests came, for a test that has no runtime.
+    ///
+    /// # Panics
+    /// If they do not come.
+    #[track_caller]
+    pub fn wait_for_request(&self, count: usize) {
+        let mut requests = self.shared.requests.subscribe();
+        let came = self.wait(async move { requests.wait_for(|all| all.len() >= count).await.is_ok() });
+        assert!(came, "request {count} does not come: {} did", self.requests().len());
+    }
+
+    /// Waits until clients hung up so many times in the middle of an answer, for a test that has no runtime.
+    ///
+    /// # Panics
+    /// If they do not.
+    #[track_caller]
+    pub fn wait_for_hang_up(&self, count: usize) {
+        let mut hung_up = self.shared.hung_up.subscribe();
+        let came = self.wait(async move { hung_up.wait_for(|all| all.len() >= count).await.is_ok() });
+        assert!(came, "nobody hangs up");
+    }
+
+    fn wait(&self, condition: impl Future<Output = bool>) -> bool {
+        let runtime = self.runtime.as_ref().expect("a server beside the test");
+        runtime.block_on(async { timeout(TOO_LONG, condition).await.unwrap_or(false) })
     }
 
     /// Waits until a client hung up in the middle of an answer, and answers when that was; none if no
     /// client does within five seconds.
     pub async fn hang_up(&self) -> Option<Instant> {
-        let mut hung_up = self.hung_up.clone();
+        let mut hung_up = self.shared.hung_up.subscribe();
         let found = timeout(Duration::from_secs(5), hung_up.wait_for(|all| !all.is_empty())).await;
         found.ok()?.ok()?.first().copied()
     }
@@ -169,32 +251,31 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 
-type Requests = Arc<Mutex<Vec<Recorded>>>;
-
 /// Serves one connection, request by request.
-async fn serve(
-    mut stream: TcpStream,
-    replies: Arc<Vec<Reply>>,
-    seen: Requests,
-    tell: Arc<watch::Sender<Vec<Instant>>>,
-) {
+async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let mut rest = Vec::new();
     while let Some(request) = read_request(&mut stream, &mut rest).await {
-        let number = {
-            let mut seen = seen.lock().unwrap();
-            seen.push(request);
-            seen.len() - 1
+        let mut number = 0;
+        shared.requests.send_modify(|all| {
+            number = all.len();
+            all.push(request);
+        });
+        let reply = {
+            let replies = shared.replies.lock().unwrap();
+            replies[number.min(replies.len() - 1)].clone()
         };
-        let reply = &replies[number.min(replies.len() - 1)];
-        match play(&mut stream, reply).await {
+        match play(&mut stream, &reply).await {
             Played::Whole => {}
             Played::BrokeOff => return,
             Played::HungUp => {
-                tell.send_modify(|all| all.push(Instant::now()));
+                shared.hung_up.send_modify(|all| all.push(Instant::now()));
                 return;
             }
         }
@@ -208,13 +289,15 @@ enum Played {
 }
 
 async fn play(stream: &mut TcpStream, reply: &Reply) -> Played {
-    let mut head = format!("HTTP/1.1 {} Scripted\r\ntransfer-encoding: chunked\r\n", reply.status);
-    for (name, value) in &reply.headers {
-        head += &format!("{name}: {value}\r\n");
-    }
-    head += "\r\n";
-    if stream.write_all(head.as_bytes()).await.is_err() {
-        return Played::HungUp;
+    if let Some(status) = reply.status {
+        let mut head = format!("HTTP/1.1 {status} Scripted\r\ntransfer-encoding: chunked\r\n");
+        for (name, value) in &reply.headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        head += "\r\n";
+        if stream.write_all(head.as_bytes()).await.is_err() {
+            return Played::HungUp;
+        }
     }
     for step in &reply.steps {
         match step {
@@ -232,6 +315,14 @@ async fn play(stream: &mut TcpStream, reply: &Reply) -> Played {
             Step::Pause(time) => {
                 if gone_within(stream, *time).await {
                     return Played::HungUp;
+                }
+            }
+            Step::Until(gate) => {
+                let mut gate = gate.0.subscribe();
+                let mut byte = [0];
+                tokio::select! {
+                    _ = gate.wait_for(|open| *open) => {}
+                    _ = stream.read(&mut byte) => return Played::HungUp,
                 }
             }
             Step::Stall => {
