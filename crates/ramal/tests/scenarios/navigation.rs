@@ -91,6 +91,11 @@ fn with_summary(api: Api) {
     for words in ["Branch question", "Branch answer.", "a.txt", "b.txt", "alpha", "<conversation>"] {
         assert!(said.contains(words), "{words} is missing: {said}");
     }
+    let conversation = said.split("</conversation>").next().unwrap();
+    let headings: Vec<&str> = conversation.lines().filter(|line| line.starts_with('[')).collect();
+    let results = ["[Result of read: succeeded]", "[Result of write: succeeded]"];
+    assert_eq!(headings[..3], ["[User]", "[Assistant calls read]", "[Assistant calls write]"]);
+    assert_eq!((&headings[3..5], &headings[5..]), (&results[..], &["[Assistant]"][..]));
     assert!(!said.contains("Trunk"), "what both share is not summed up: {said}");
     assert_ne!(asked[3].system, asked[0].system);
 

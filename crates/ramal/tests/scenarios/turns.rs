@@ -3,8 +3,8 @@
 use std::fs;
 
 use ramal_model::Api;
-use ramal_testing::log::string;
-use ramal_testing::says::says;
+use ramal_testing::log::{self, string};
+use ramal_testing::says::{calls, says};
 use serde_json::{Value, json};
 
 use crate::world::{APIS, World, replies, shared};
@@ -96,4 +96,54 @@ fn over_openai_responses() {
 #[test]
 fn over_google() {
     turn_with_tools(APIS[3]);
+}
+
+/// An answer that is aborted in the middle of a call, and a place between calls and their results.
+fn places_in_the_middle(api: Api) {
+    let works = calls("t1", "ls", json!({})).and_calls("t2", "read", json!({"path": "a.txt"}));
+    let half = says("Half").and_calls("t3", "ls", json!({}));
+    let script = [works, says("Done."), says("After."), says("There.")];
+    let mut script = replies(api, &script);
+    script.insert(2, half.stalled(api));
+    let world = World::of(api, 200_000, "", script);
+    world.scratch.write("a.txt", "alpha");
+    let mut program = world.start();
+    program.say("First");
+    program.begin("Second");
+    program.ok(json!({"type": "abort"}));
+    world.server.wait_for_hang_up(1);
+    program.find(|line| line["type"] == "agent_end");
+    program.say("Third");
+    let target = world.id_of("assistant: <ls><read>");
+    let moved = program.ok(json!({"type": "navigate_tree", "targetId": target}));
+    assert_eq!((&moved["cancelled"], moved.get("editorText")), (&json!(false), None));
+    program.say("Fourth");
+    let leaf = program.state()["leafId"].clone();
+    world.finish(program);
+
+    let asked = world.asked();
+    let first = &asked[1].said;
+    assert_eq!(first.len(), 5, "{first:#?}");
+    let said = &asked[3].said;
+    assert!(
+        said.starts_with(first) && said[5] == "assistant: Done." && said[6] == "user: Second",
+        "{said:#?}"
+    );
+    assert_eq!(said.last().unwrap(), "user: Third");
+    let said = &asked[4].said;
+    assert_eq!(said[..3], first[..3]);
+    assert!(said[3..5].iter().all(|said| said.starts_with("result: This call did not run")), "{said:#?}");
+    assert_eq!(said[5..], ["user: Fourth"]);
+    let entries = world.entries();
+    let half = entries.iter().find(|entry| log::told(entry).starts_with("assistant: Half")).unwrap();
+    assert_eq!(half["message"]["stopReason"], "aborted");
+    assert_eq!(
+        world.path_to(&leaf),
+        ["user: First", "assistant: <ls><read>", "user: Fourth", "assistant: There."]
+    );
+}
+
+#[test]
+fn from_the_middle_the_work_goes_on() {
+    APIS.into_iter().for_each(places_in_the_middle);
 }
