@@ -4,9 +4,10 @@ use std::path::Path;
 
 use ramal_testing::log::{self, told};
 use ramal_testing::program::Program;
+use ramal_testing::says::says;
 use serde_json::{Value, json};
 
-use crate::world::{World, assert_fork, text};
+use crate::world::{API, World, assert_fork, text};
 
 fn script() -> World {
     World::new(vec![text("One."), text("Two."), text("Other.")])
@@ -115,4 +116,26 @@ fn in_memory() {
     world.finish(program);
     assert_fork(&world.bodies()[1], &world.bodies()[2], ("OLD second", "NEW second"));
     assert!(!world.file().exists() && !world.scratch.path("DATA/ramal/sessions").exists());
+}
+
+#[test]
+fn during_a_turn() {
+    let world = World::new(vec![text("One."), says("Two").stalled(API), text("Other.")]);
+    let mut program = world.start();
+    program.say("First");
+    program.begin("Second");
+    let entry = message(&mut program, "First");
+    let branched = program.ok(json!({"type": "branch", "entryId": entry}));
+    assert_eq!(branched, json!({"text": "First", "cancelled": false}));
+    world.server.wait_for_hang_up(1);
+    // What the turn had is in the old session.
+    assert_eq!(world.told(), ["user: First", "assistant: One.", "user: Second", "assistant: Two"]);
+    let bytes = world.bytes();
+    program.say("Anew");
+    let file = program.state()["sessionFile"].as_str().unwrap().to_owned();
+    world.finish(program);
+    assert_eq!(world.last_said(), ["user: Anew"]);
+    assert_eq!(world.bytes(), bytes);
+    let entries: Vec<String> = log::entries(Path::new(&file)).iter().map(told).collect();
+    assert_eq!(entries, ["user: Anew", "assistant: Other."]);
 }

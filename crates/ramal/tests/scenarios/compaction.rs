@@ -122,6 +122,54 @@ fn by_the_threshold() {
     );
 }
 
+#[test]
+fn by_the_threshold_between_calls_and_their_next_request() {
+    let mut script = answers();
+    let works = says("I look.").and_calls("t1", "ls", json!({})).counted(17_000, 10);
+    script.extend([works.reply(API), text("SO FAR"), text("Done.")]);
+    let world = world(script);
+    let mut program = world.start();
+    two_turns(&mut program);
+    program.say("Third");
+    assert_eq!(compactions(&mut program), [("threshold".to_owned(), false, false)]);
+    let leaf = program.state()["leafId"].clone();
+    world.finish(program);
+    let said = world.last_said();
+    assert!(said[0].contains("SO FAR"), "{said:#?}");
+    let at = said.iter().position(|said| said == "call: ls {}").unwrap();
+    assert!(said[at + 1].starts_with("result: ") && at + 2 == said.len(), "{said:#?}");
+    let path = world.path_to(&leaf);
+    assert_eq!(path[4..6], ["user: Third", "assistant: I look.<ls>"]);
+    assert_eq!(path[7..], ["compaction: SO FAR", "assistant: Done."]);
+}
+
+#[test]
+fn aborted_within_a_turn() {
+    for by_overflow in [false, true] {
+        let mut script = answers();
+        let works = says("I look.").and_calls("t1", "ls", json!({})).counted(17_000, 10);
+        script.push(if by_overflow { too_long() } else { works.reply(API) });
+        script.push(says("SO").stalled(API));
+        let world = world(script);
+        let mut program = world.start();
+        two_turns(&mut program);
+        program.ok(json!({"type": "prompt", "message": "Third"}));
+        program.event("compaction_start");
+        world.server.wait_for_request(4);
+        program.ok(json!({"type": "abort"}));
+        world.server.wait_for_hang_up(1);
+        let end = program.find(|line| line["type"] == "compaction_end");
+        assert_eq!((&end["aborted"], &end["willRetry"]), (&json!(true), &json!(false)));
+        program.find(|line| line["type"] == "agent_end");
+        assert!(world.told().iter().all(|told| !told.starts_with("compaction")), "{:#?}", world.told());
+        world.server.script(vec![text("Four.")]);
+        program.say("Fourth");
+        world.finish(program);
+        let said = world.last_said();
+        assert!(said[0].contains("question 1") && said.last().unwrap().ends_with("Fourth"), "{said:#?}");
+    }
+}
+
 fn too_long() -> Reply {
     failure(400, "invalid_request_error", "prompt is too long: 21000 tokens > 20000 maximum")
 }

@@ -2,7 +2,7 @@
 
 use ramal_testing::log::string;
 use ramal_testing::program::Program;
-use ramal_testing::says::{nothing, says};
+use ramal_testing::says::{calls, nothing, says};
 use ramal_testing::server::Reply;
 use serde_json::{Value, json};
 
@@ -216,4 +216,51 @@ fn the_leaf_is_not_set_during_a_turn() {
     assert_eq!(world.last_said(), ["user: First", "assistant: One.", "user: Third"]);
     let told = world.told();
     assert_eq!(told[2..], ["user: Second", "assistant: Two", "user: Third", "assistant: Three."]);
+}
+
+#[test]
+fn a_tool_that_runs_is_ended() {
+    let command = "while [ -e going ]; do sleep 0.05; done";
+    let works = calls("t1", "bash", json!({"command": command})).and_calls("t2", "ls", json!({}));
+    let world = World::new(vec![text("One."), works.reply(API), says("Notes.").reply(API), text("Three.")]);
+    world.scratch.write("going", "");
+    let mut program = world.start_trusting();
+    program.say("First");
+    let first = program.state()["leafId"].clone();
+    program.ok(json!({"type": "prompt", "message": "Second"}));
+    program.event("tool_execution_start");
+    let moved = program.ok(json!({"type": "navigate_tree", "targetId": first, "summarize": true}));
+    let told = world.told();
+    assert_eq!(told[2..4], ["user: Second", "assistant: <bash><ls>"]);
+    assert!(told[4..6].iter().all(|told| told.starts_with("result: ")), "what it had is stored: {told:#?}");
+    assert_eq!(told[6..], ["branch_summary: Notes."]);
+    assert_eq!(moved["summaryEntry"]["abandonedLeafId"], world.entries()[5]["id"]);
+    assert_eq!(moved["summaryEntry"]["parentId"], first);
+    let ran = program.passed.iter().filter(|line| line["type"] == "tool_execution_start").count();
+    assert_eq!(ran, 0, "no other tool is begun");
+    program.say("Third");
+    world.finish(program);
+    let said = &world.asked()[2].said[0];
+    assert!(said.contains("Second") && said.contains("[Assistant calls bash]"), "{said}");
+    assert_eq!(world.last_said()[..2], ["user: First", "assistant: One."]);
+}
+
+#[test]
+fn a_question_is_given_up_with_the_turn() {
+    let works = calls("t1", "bash", json!({"command": "touch c.txt"})).reply(API);
+    let world = World::new(vec![works, text("Two."), text("Three.")]);
+    let mut program = world.start();
+    program.ok(json!({"type": "prompt", "message": "First"}));
+    let question = program.event("extension_ui_request");
+    program.ok(json!({"type": "abort"}));
+    program.find(|line| line["type"] == "agent_end");
+    // Too late.
+    program.send(&[json!({"type": "extension_ui_response", "id": question["id"], "confirmed": true})]);
+    program.say("Second");
+    // Nor does what is said meanwhile wait for an answer for ever.
+    program.say("Third");
+    world.finish(program);
+    assert!(!world.scratch.path("c.txt").exists());
+    let said = &world.asked()[1].said;
+    assert!(said[2].starts_with("result: The call was not run") && said[3] == "user: Second", "{said:#?}");
 }

@@ -14,3 +14,4 @@ mod queue;
 mod retries;
 mod turns;
 mod world;
+mod writers;
