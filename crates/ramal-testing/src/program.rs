@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::log::string;
 
 /// Nothing takes so long unless it hangs.
-const TOO_LONG: Duration = Duration::from_secs(60);
+pub const TOO_LONG: Duration = Duration::from_secs(60);
 
 /// A folder in which a program finds nothing but what a test put there.
 pub struct Scratch {
@@ -39,11 +39,18 @@ impl Scratch {
         fs::write(path, text).unwrap();
     }
 
-    /// `ramal rpc`, with its pipes, at home here. It knows nothing of the environment, where somebody's keys
-    /// may be, but where programs are.
+    /// `ramal rpc`, with its pipes, at home here.
     pub fn command(&self) -> Command {
+        let mut command = self.bare();
+        command.arg("rpc");
+        command
+    }
+
+    /// The program without arguments. It knows nothing of the environment, where somebody's keys may be, but
+    /// where programs are.
+    pub fn bare(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.arg("rpc").current_dir(self.folder.path());
+        command.current_dir(self.folder.path());
         command.env_clear().env("HOME", self.folder.path());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         for name in ["STATE", "DATA", "CONFIG", "CACHE"] {
@@ -56,8 +63,10 @@ impl Scratch {
 
 /// A program that runs, its pipes, and what it wrote.
 pub struct Program {
-    child: Child,
-    input: Option<ChildStdin>,
+    /// The process.
+    pub child: Child,
+    /// None once it has been ended.
+    pub input: Option<ChildStdin>,
     lines: Receiver<Value>,
     /// Lines that were passed over.
     pub passed: Vec<Value>,
@@ -68,10 +77,10 @@ impl Program {
     pub fn start(command: &mut Command) -> Program {
         let mut child = command.spawn().unwrap();
         let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().unwrap());
+        let output = child.stdout.take().map(BufReader::new);
         let (sender, lines) = channel();
         std::thread::spawn(move || {
-            for line in output.lines() {
+            for line in output.into_iter().flat_map(BufRead::lines) {
                 let Ok(line) = line else { break };
                 let whole = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
                 if sender.send(whole).is_err() {
@@ -174,6 +183,15 @@ impl Program {
         assert!(self.child.wait().unwrap().success());
         let rest = std::iter::from_fn(|| self.lines.recv_timeout(TOO_LONG).ok());
         std::mem::take(&mut self.passed).into_iter().chain(rest).collect()
+    }
+
+    /// Ends it by a signal that it can be prepared for, and waits for the end.
+    #[cfg(unix)]
+    #[track_caller]
+    pub fn signalled(mut self, signal: i32) {
+        // SAFETY: the child has not been waited for, so its number is still its own.
+        unsafe { libc::kill(self.child.id() as i32, signal) };
+        assert_eq!(self.child.wait().unwrap().code(), Some(128 + signal));
     }
 
     /// Ends it as nothing can be prepared for (SIGKILL).
