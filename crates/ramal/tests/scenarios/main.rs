@@ -7,6 +7,8 @@
 
 mod branch;
 mod compaction;
+mod hooks;
+mod hooks_at_work;
 mod killed;
 mod leaving;
 mod navigation;

@@ -6,7 +6,7 @@ use ramal_testing::says::says;
 use ramal_testing::server::Reply;
 use serde_json::{Value, json};
 
-use crate::world::{API, World, failure, text};
+use crate::world::{API, APIS, World, failure, text};
 
 /// The events of retries, each without what changes.
 fn retries(program: &Program) -> Vec<Value> {
@@ -108,6 +108,30 @@ fn what_came_before_a_connection_broke_is_kept() {
     }
     let path = world.path_to(&leaf);
     assert_eq!(path, ["user: First", "assistant: Whole.", "user: Second", "assistant: Fine."]);
+}
+
+#[test]
+fn what_breaks_off_each_time_can_be_gone_on_from() {
+    for api in APIS {
+        let half = says("Half.").and_calls("t1", "ls", json!({}));
+        let mut script = vec![half.broken_off(api); 4];
+        script.push(says("Fine.").reply(api));
+        let world = World::of(api, 200_000, "", script);
+        let mut program = world.start();
+        program.say("First");
+        let end = retries(&program).pop().unwrap();
+        assert_eq!((&end["success"], &end["attempt"]), (&json!(false), &json!(3)), "{api:?}");
+        let tip = program.state()["leafId"].clone();
+        program.say("Second");
+        world.finish(program);
+        let entries = world.entries();
+        let attempts = &entries[1..5];
+        assert!(attempts.iter().all(|attempt| attempt["parentId"] == entries[0]["id"]), "{api:?}");
+        assert_eq!((&attempts[3]["id"], &entries[5]["parentId"]), (&tip, &tip), "the last one counts");
+        let said = world.last_said();
+        assert!(said[0] == "user: First" && said.last().unwrap().ends_with("Second"), "{api:?}: {said:#?}");
+        assert!(world.asked()[..4].iter().all(|asked| asked.said == ["user: First"]), "{api:?}");
+    }
 }
 
 #[test]
