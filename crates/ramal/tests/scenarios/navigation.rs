@@ -62,8 +62,8 @@ fn with_summary(api: Api) {
         "write",
         json!({"path": "b.txt", "content": "beta"}),
     );
-    let script =
-        [says("Trunk answer."), works, says("Branch answer."), says("## Goal\nNOTES"), says("On it.")];
+    let notes = says("## Goal\nNOTES").counted(50, 7);
+    let script = [says("Trunk answer."), works, says("Branch answer."), notes, says("On it.")];
     let world = World::of(api, 200_000, "", replies(api, &script));
     world.scratch.write("a.txt", "alpha\n");
     let mut program = world.start_trusting();
@@ -107,6 +107,11 @@ fn with_summary(api: Api) {
     assert_eq!((&entry["fromId"], &entry["abandonedLeafId"]), (&target, &left));
     assert_eq!(entry["fromExtension"], false);
     assert_eq!(entry["details"], json!({"readFiles": ["a.txt"], "modifiedFiles": ["b.txt"]}));
+    assert_eq!(
+        (&entry["usage"]["input"], &entry["usage"]["output"]),
+        (&json!(50), &json!(7)),
+        "what it cost"
+    );
     let summary = string(&entry["summary"]);
     assert!(summary.starts_with("## Goal\nNOTES") && summary.contains("b.txt"), "{summary}");
     let path = world.path_to(&last);
