@@ -16,7 +16,7 @@ use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
 use crate::operation::{OnStage, Operation};
 use crate::queue::{Prompt, Queue, QueueMode};
-use crate::tools::{Call, Tool, ToolResult};
+use crate::tools::{Call, Tool, ToolResult, arguments};
 
 /// What a turn needs from one request to the next.
 struct Work<'a> {
@@ -516,6 +516,10 @@ impl Work<'_> {
 
     async fn run_tool(&self, tool: &Arc<dyn Tool>, call: &ToolUse) -> ToolResult {
         let session = self.session;
+        // Nobody need be asked about what cannot be run anyway.
+        if let Some(wrong) = arguments::wrong_as_a_whole(&call.arguments) {
+            return ToolResult::error(wrong);
+        }
         for hook in session.hooks() {
             let answering = hook.tool_call(&call.name, &call.arguments);
             let answer = session.ask_until(&self.abort, &*hook, "tool_call", answering).await;
