@@ -117,4 +117,21 @@ impl ModelError {
             _ => Passing::No,
         }
     }
+
+    /// The same error with another message.
+    pub(crate) fn with_message(mut self, change: impl FnOnce(String) -> String) -> ModelError {
+        match &mut self {
+            ModelError::NoKey { hint: message, .. }
+            | ModelError::KeyRefused { message, .. }
+            | ModelError::RateLimited { message, .. }
+            | ModelError::Overloaded { message, .. }
+            | ModelError::ContextTooLong { message }
+            | ModelError::Refused { message, .. }
+            | ModelError::BadRequest { message, .. }
+            | ModelError::Server { message, .. }
+            | ModelError::ConnectionLost { message, .. }
+            | ModelError::NotUnderstood { message, .. } => *message = change(std::mem::take(message)),
+        }
+        self
+    }
 }
