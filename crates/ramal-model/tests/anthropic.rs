@@ -269,6 +269,7 @@ async fn errors_are_told_apart() {
     let (_, error) = fails(limited).await;
     assert!(matches!(&error, ModelError::RateLimited { message, .. } if message == "slow down"), "{error:?}");
     assert_eq!(error.passing(), Passing::Yes(Some(Duration::from_secs(7))));
+    assert_eq!(error.to_string(), "test wants fewer requests and asks to wait 7 s: slow down");
     let server = Reply::json(500, "<html>Internal error</html>").cut(2);
     let (_, error) = fails(server).await;
     assert!(
