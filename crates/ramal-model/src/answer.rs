@@ -1,6 +1,6 @@
 //! An answer, as it is made and as it stands in the log at the end.
 
-use ramal_session::json::quote;
+use ramal_session::json::{is_valid, quote};
 use ramal_session::time;
 
 use crate::request::{Cost, Endpoint};
@@ -58,7 +58,8 @@ pub enum Block {
         id: String,
         /// The tool.
         name: String,
-        /// The arguments as JSON text; whole JSON once the block is complete.
+        /// The arguments as JSON text. Of a whole answer they are an object or, where what came was
+        /// none, a string with what came.
         arguments: String,
         /// What the provider wants back with it.
         signature: Option<String>,
@@ -149,10 +150,14 @@ impl Answer {
     /// The answer as an assistant message of the log: a JSON object. `now` is in milliseconds since
     /// 1970.
     ///
-    /// A call whose arguments broke off is not in it: nobody could run it, and no provider takes it
-    /// back.
+    /// A call whose arguments broke off with the answer is not in it: nobody could run it, and no
+    /// provider takes it back. One whose arguments are no object, though the answer came to its end,
+    /// is in it with an empty object, and what came as `rawArguments`: other programs expect an object
+    /// there.
     pub fn to_message(&self, endpoint: &Endpoint, now: i64) -> String {
-        let content: Vec<String> = self.blocks.iter().filter_map(block_json).collect();
+        let has_ended = !matches!(self.stop, StopReason::Length | StopReason::Error | StopReason::Aborted);
+        let content = self.blocks.iter().filter_map(|block| block_json(block, has_ended));
+        let content: Vec<String> = content.collect();
         let mut out = format!(
             r#"{{"role":"assistant","content":[{}],"api":{},"provider":{},"model":{},"usage":{},"stopReason":{}"#,
             content.join(","),
@@ -173,6 +178,19 @@ impl Answer {
         self.to_message(endpoint, time::now())
     }
 
+    /// Settles the calls of an answer that came to its end: what their arguments mean, and what of
+    /// them is no object, which the log keeps as it came.
+    pub(crate) fn settle_calls(&mut self) {
+        for block in &mut self.blocks {
+            let Block::ToolCall { arguments, .. } = block else { continue };
+            if let Some(meant) = meant(arguments) {
+                *arguments = meant;
+            } else if !is_object(arguments) {
+                *arguments = quote(arguments);
+            }
+        }
+    }
+
     /// Whether anything was said at all.
     pub fn is_empty(&self) -> bool {
         self.blocks.iter().all(|block| match block {
@@ -183,7 +201,7 @@ impl Answer {
     }
 }
 
-fn block_json(block: &Block) -> Option<String> {
+fn block_json(block: &Block, has_ended: bool) -> Option<String> {
     let with = |mut out: String, key: &str, signature: &Option<String>| {
         if let Some(signature) = signature {
             out += &format!(",\"{key}\":{}", quote(signature));
@@ -199,17 +217,41 @@ fn block_json(block: &Block) -> Option<String> {
             with(out, "thinkingSignature", signature) + if *redacted { ",\"redacted\":true}" } else { "}" }
         }
         Block::ToolCall { id, name, arguments, signature } => {
-            let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
-            if !arguments.trim_start().starts_with('{') || !ramal_session::json::is_valid(arguments) {
-                return None;
-            }
-            let out = format!(
+            let text = arguments.trim();
+            let (arguments, raw) = match text.as_bytes().first() {
+                None => ("{}", None),
+                Some(b'{') if is_valid(text) => (text, None),
+                Some(b'"') if has_ended && is_valid(text) => ("{}", Some(text)),
+                _ => return None,
+            };
+            let mut out = format!(
                 "{{\"type\":\"toolCall\",\"id\":{},\"name\":{},\"arguments\":{}",
                 quote(id),
                 quote(name),
                 arguments.replace(['\n', '\r'], " ")
             );
+            if let Some(raw) = raw {
+                out += &format!(",\"rawArguments\":{raw}");
+            }
             with(out, "thoughtSignature", signature) + "}"
         }
     })
+}
+
+/// What arguments must be replaced by once they are whole, if they must: nothing at all, and JSON
+/// inside a JSON string, are things that servers send.
+pub(crate) fn meant(arguments: &str) -> Option<String> {
+    let text = arguments.trim();
+    if matches!(text, "" | "null" | "\"\"") {
+        return Some("{}".into());
+    }
+    if !text.starts_with('"') {
+        return None;
+    }
+    serde_json::from_str::<String>(text).ok().filter(|inner| is_object(inner))
+}
+
+/// Whether `text` is a JSON object and nothing else.
+pub(crate) fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{') && is_valid(text)
 }

@@ -14,6 +14,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use tokio::time::{Sleep, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::address::{credentials, without_credentials};
 use crate::answer::{Answer, Event};
 use crate::body::{Body, BodyError, Progress};
 use crate::error::ModelError;
@@ -116,7 +117,10 @@ impl Client {
         let url = reqwest::Url::parse(&request.url)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-            .ok_or_else(|| bad(format!("{:?} is not the address of a server", endpoint.base_url)))?;
+            .ok_or_else(|| {
+                let shown = without_credentials(&endpoint.base_url);
+                bad(format!("{shown:?} is not the address of a server"))
+            })?;
         let is_local = is_loopback(&url);
         let http = self.http(is_local).as_ref().map_err(|message| lost(endpoint, message))?;
         let mut headers = HeaderMap::new();
@@ -211,7 +215,7 @@ async fn ask(
     }
     let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
     if (300..400).contains(&status) {
-        let place = header("location").unwrap_or("somewhere else");
+        let place = header("location").map_or("somewhere else".into(), without_credentials);
         let message = format!("the server points to {place}; the base URL should be there");
         return Err(ModelError::BadRequest { provider: endpoint.provider, status, message });
     }
@@ -224,8 +228,10 @@ async fn ask(
 /// A foreign text without the keys that were sent: some servers repeat what they do not like.
 fn without_secrets(mut text: String, endpoint: &Endpoint) -> String {
     let more = endpoint.headers.iter().map(|(_, value)| value);
-    for secret in endpoint.key.iter().chain(more) {
-        let secret = secret.reveal().trim();
+    let sent = endpoint.key.iter().chain(more).map(|secret| secret.reveal().trim());
+    // `Bearer KEY`, of which the server may repeat the key alone.
+    let alone = sent.clone().filter_map(|text| text.split_once(' ')).map(|(_, key)| key.trim());
+    for secret in sent.chain(alone).chain(credentials(&endpoint.base_url)) {
         if secret.len() >= 8 && text.contains(secret) {
             text = text.replace(secret, "…");
         }
@@ -271,6 +277,19 @@ struct HttpSource {
 
 impl Source for HttpSource {
     fn poll_more(
+        &mut self,
+        cx: &mut Context<'_>,
+        answer: &mut Answer,
+        out: &mut Vec<Event>,
+    ) -> Poll<Result<bool, ModelError>> {
+        let polled = self.poll_source(cx, answer, out);
+        // Whoever made it: what a server says may repeat what was sent to it.
+        polled.map_err(|error| error.with_message(|message| without_secrets(message, &self.endpoint)))
+    }
+}
+
+impl HttpSource {
+    fn poll_source(
         &mut self,
         cx: &mut Context<'_>,
         answer: &mut Answer,

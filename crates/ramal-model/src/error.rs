@@ -23,7 +23,7 @@ pub enum ModelError {
         message: String,
     },
     /// Too many requests, or tokens, for now.
-    #[error("{provider} wants fewer requests: {message}")]
+    #[error("{provider} wants fewer requests{}: {message}", asking(*wait))]
     RateLimited {
         /// The provider.
         provider: String,
@@ -33,7 +33,7 @@ pub enum ModelError {
         wait: Option<Duration>,
     },
     /// The provider has more to do than it can.
-    #[error("{provider} is overloaded: {message}")]
+    #[error("{provider} is overloaded{}: {message}", asking(*wait))]
     Overloaded {
         /// The provider.
         provider: String,
@@ -67,7 +67,7 @@ pub enum ModelError {
         message: String,
     },
     /// The provider failed.
-    #[error("{provider} failed ({status}): {message}")]
+    #[error("{provider} failed ({status}){}: {message}", asking(*wait))]
     Server {
         /// The provider.
         provider: String,
@@ -96,6 +96,21 @@ pub enum ModelError {
     },
 }
 
+/// How long a provider asks to wait, as it goes on behind what happened.
+fn asking(wait: Option<Duration>) -> String {
+    let Some(wait) = wait.filter(|wait| !wait.is_zero()) else { return String::new() };
+    // Too short a wait would only be refused again.
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    let parts = match seconds {
+        0..60 => [(seconds, "s"), (0, "")],
+        60..3600 => [(seconds / 60, "min"), (seconds % 60, "s")],
+        _ => [(seconds / 3600, "h"), (seconds % 3600 / 60, "min")],
+    };
+    let parts =
+        parts.iter().filter(|(number, _)| *number > 0).map(|(number, unit)| format!("{number} {unit}"));
+    format!(" and asks to wait {}", parts.collect::<Vec<_>>().join(" "))
+}
+
 /// Whether trying again may help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passing {
@@ -116,5 +131,43 @@ impl ModelError {
             ModelError::ConnectionLost { .. } => Passing::Yes(None),
             _ => Passing::No,
         }
+    }
+
+    /// The same error with another message.
+    pub(crate) fn with_message(mut self, change: impl FnOnce(String) -> String) -> ModelError {
+        match &mut self {
+            ModelError::NoKey { hint: message, .. }
+            | ModelError::KeyRefused { message, .. }
+            | ModelError::RateLimited { message, .. }
+            | ModelError::Overloaded { message, .. }
+            | ModelError::ContextTooLong { message }
+            | ModelError::Refused { message, .. }
+            | ModelError::BadRequest { message, .. }
+            | ModelError::Server { message, .. }
+            | ModelError::ConnectionLost { message, .. }
+            | ModelError::NotUnderstood { message, .. } => *message = change(std::mem::take(message)),
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_that_is_asked_for_is_named() {
+        for (ms, want) in [
+            (0, ""),
+            (200, " and asks to wait 1 s"),
+            (20_000, " and asks to wait 20 s"),
+            (120_000, " and asks to wait 2 min"),
+            (90_500, " and asks to wait 1 min 31 s"),
+            (3_600_000, " and asks to wait 1 h"),
+            (7_260_000, " and asks to wait 2 h 1 min"),
+        ] {
+            assert_eq!(asking(Some(Duration::from_millis(ms))), want, "{ms}");
+        }
+        assert_eq!(asking(None), "");
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! The crate knows no files of sessions, no tree and no terminal.
 
+mod address;
 mod answer;
 mod body;
 mod client;
@@ -21,6 +22,7 @@ mod wait;
 pub mod catalog;
 pub mod wire;
 
+pub use address::without_credentials;
 pub use answer::{Answer, Block, Event, StopReason, Usage};
 pub use catalog::Catalog;
 pub use client::{Client, LanguageModel, Timeouts};

@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use ramal_session::json::members::{get, get_str, items};
+use ramal_session::json::quote;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::{Sleep, sleep};
@@ -372,7 +373,10 @@ impl Recorded {
                 let (id, name) = (call.id.clone(), call.name.clone());
                 steps.push_back(Timed(std::mem::take(&mut after), Step::Call { id, name }));
                 let arguments = call.arguments.as_ref().map_or("{}", |arguments| arguments.get());
-                for word in pieces(arguments, piece.pace > 0) {
+                // What is no object is kept as a text; one that is recorded so is that text.
+                let is_kept = arguments.starts_with(['{', '"']);
+                let arguments = if is_kept { arguments.to_owned() } else { quote(arguments) };
+                for word in pieces(&arguments, piece.pace > 0) {
                     steps.push_back(Timed(pace, Step::Arguments(word.to_owned())));
                 }
             }

@@ -32,6 +32,12 @@ impl Api {
     pub fn name(self) -> &'static str {
         APIS.iter().find(|(_, api)| *api == self).map_or("", |(name, _)| name)
     }
+
+    /// The names that a file may give, in words.
+    pub(crate) fn spoken() -> String {
+        let names: Vec<&str> = APIS.iter().map(|(name, _)| *name).filter(|name| *name != "replay").collect();
+        format!("one of {}", names.join(", "))
+    }
 }
 
 impl FromStr for Api {

@@ -270,6 +270,7 @@ async fn errors_are_told_apart() {
     let (_, error) = fails(limited).await;
     assert!(matches!(&error, ModelError::RateLimited { message, .. } if message == "slow down"), "{error:?}");
     assert_eq!(error.passing(), Passing::Yes(Some(Duration::from_secs(7))));
+    assert_eq!(error.to_string(), "test wants fewer requests and asks to wait 7 s: slow down");
     let server = Reply::json(500, "<html>Internal error</html>").cut(2);
     let (_, error) = fails(server).await;
     assert!(
@@ -288,8 +289,33 @@ async fn errors_are_told_apart() {
     let (_, error) = fails(Reply::json(400, &body("invalid_request_error", "messages: empty"))).await;
     assert!(matches!(error, ModelError::BadRequest { status: 400, .. }), "{error:?}");
     assert_eq!(error.passing(), Passing::No);
-    let moved = Reply::json(307, "").header("location", "http://127.0.0.1:1/else");
-    assert!(matches!(fails(moved).await.1, ModelError::BadRequest { status: 307, .. }));
+    let moved = Reply::json(307, "").header("location", "http://127.0.0.1:1/else?key=no-such-secret");
+    let (_, error) = fails(moved).await;
+    assert!(matches!(error, ModelError::BadRequest { status: 307, .. }));
+    assert!(error.to_string().contains("/else?key=…;"), "{error}");
+}
+
+#[tokio::test]
+async fn what_a_server_repeats_of_keys_is_not_told() {
+    let echo = format!("what are {KEY}, header-secret, user-secret and query-secret?");
+    let body = format!(r#"{{"type":"error","error":{{"type":"api_error","message":"{echo}"}}}}"#);
+    let mut inside = stream(&[START.to_owned()]);
+    inside += &sse_text([("error", &*body)]);
+    let rubbish = format!("event: x\ndata: {{\"oops {echo}\n\n");
+    for reply in [Reply::json(500, &body), Reply::sse(inside), Reply::sse(rubbish)] {
+        let server = Server::start(vec![reply]).await;
+        let url = server.url().replace("http://", "http://me:user-secret@") + "/?key=query-secret&x=";
+        let mut at = endpoint(API, &url);
+        at.headers = vec![("X-Team".into(), Secret::new("Bearer header-secret"))];
+        let asked = request(vec![user("x")], ThinkingLevel::Off);
+        let outcome = Client::with_timeouts(short_timeouts())
+            .stream(&at, &asked, CancellationToken::new())
+            .outcome()
+            .await;
+        let error = outcome.result.unwrap_err();
+        let text = format!("{error} {error:?} {:?}", outcome.answer);
+        assert!(text.contains("what are …, …, … and …?") && !text.contains("secret"), "{text}");
+    }
 }
 
 #[tokio::test]
@@ -489,6 +515,8 @@ async fn what_cannot_be_sent_is_said_without_the_key() {
         endpoint(API, "file:///etc"),
         endpoint(Api::Replay, "http://h"),
     ];
+    bad.push(endpoint(API, &format!("https://me:{KEY}/@api.example/v1")));
+    bad.push(endpoint(API, &format!("api.example/v1?key={KEY}")));
     let mut with_header = endpoint(API, "http://127.0.0.1:1");
     with_header.headers = vec![("a b".into(), Secret::new("x"))];
     bad.push(with_header);

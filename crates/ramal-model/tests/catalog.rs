@@ -173,7 +173,10 @@ context_window = 10
     let (catalog, problems) = load(Some(own), None, &[]);
     let wanted = [
         (1, "`oops` means nothing in models.toml"),
-        (3, "\"smoke-signals\" is no interface that ramal speaks"),
+        (
+            3,
+            "`api` must be one of anthropic-messages, openai-completions, openai-responses, google-generative-ai",
+        ),
         (6, "`base_url` must be a text that is not empty"),
         (11, "a provider has one of `api_key`, `api_key_env` and `api_key_command`; the first counts"),
         (12, "`color` means nothing for a provider"),
@@ -225,7 +228,7 @@ fn a_file_of_pi_is_read_as_pi_reads_it() {
 }"#;
     let (catalog, problems) = load(None, Some(pi), &["NAMED", "SOME", "ANTHROPIC_API_KEY"]);
     let found: Vec<usize> = lines(&problems).iter().map(|(line, _)| *line).collect();
-    assert_eq!(found, [10, 14, 18], "{problems:?}");
+    assert_eq!(found, [9, 10, 14, 18, 18], "{problems:?}");
     let llama = catalog.find("ollama/llama3.1:8b").unwrap();
     assert_eq!(
         (llama.key.unwrap().reveal(), llama.context_window, llama.max_output),
@@ -247,6 +250,135 @@ fn a_file_of_pi_is_read_as_pi_reads_it() {
         let (catalog, _) = load(None, Some(broken), &[]);
         assert!(catalog.models().count() > 10, "{broken}");
     }
+}
+
+#[test]
+fn headers_of_pi_are_resolved_as_its_keys_are() {
+    let pi = r#"{"providers": {
+        "p": {"baseUrl": "http://p", "api": "openai-completions", "apiKey": "$SOME", "authHeader": true,
+            "headers": {"X-Named": "MYHEADER", "X-In": "Team ${SOME}!", "X-Plain": "$$5", "x-both": "provider"},
+            "models": [{"id": "m", "headers": {"X-Both": "model", "X-Own": "$SOME"}}, {"id": "n"}]},
+        "q": {"baseUrl": "http://q", "api": "openai-completions", "headers": {"X-Team": "$NOWHERE"}, "models": [{"id": "q"}]}
+    }}"#;
+    let (catalog, problems) = load(None, Some(pi), &["SOME", "MYHEADER"]);
+    assert_eq!(problems, []);
+    let headers = |model: &str| -> Vec<(String, String)> {
+        let found = catalog.find(model).unwrap();
+        found.headers.into_iter().map(|(name, value)| (name, value.reveal().to_owned())).collect()
+    };
+    let some = format!("{KEY}-SOME");
+    let of = |list: &[(&str, &str)]| -> Vec<(String, String)> {
+        list.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    };
+    let (bearer, named, inside) =
+        (format!("Bearer {some}"), format!("{KEY}-MYHEADER"), format!("Team {some}!"));
+    let all = [("Authorization", &*bearer), ("X-Named", &named), ("X-In", &inside), ("X-Plain", "$5")];
+    assert_eq!(headers("p/n"), of(&[&all[..], &[("x-both", "provider")]].concat()));
+    assert_eq!(headers("p/m"), of(&[&all[..], &[("X-Both", "model"), ("X-Own", &some)]].concat()));
+    let error = catalog.find("q/q").unwrap_err().to_string();
+    assert_eq!(error, "q/q cannot be used: no value for the header \"X-Team\": set NOWHERE");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_header_of_pi_may_be_what_a_command_prints() {
+    let pi = |command: &str| {
+        format!(
+            r#"{{"providers":{{"p":{{"baseUrl":"http://p","api":"openai-completions","headers":{{"X":"!{command}"}},"models":[{{"id":"m"}}]}}}}}}"#
+        )
+    };
+    let (catalog, _) = load(None, Some(&pi("echo v")), &[]);
+    assert_eq!(catalog.find("p/m").unwrap().headers[0].1.reveal(), "v");
+    let (catalog, _) = load(None, Some(&pi("echo sk-not-to-be-seen; exit 3")), &[]);
+    let error = catalog.find("p/m").unwrap_err().to_string();
+    assert!(error.contains("the command for its value for the header \"X\" failed"), "{error}");
+    assert!(!error.contains(KEY), "{error}");
+}
+
+#[test]
+fn what_of_pi_is_not_supported_is_named_once() {
+    let pi = r#"{"$schema": "x", "other": 1, "providers": {
+  "p": {"name": "P", "baseUrl": "http://p", "api": "openai-completions", "compat": {"a": "sk-not-to-be-seen"},
+    "modelOverrides": {"x": {}},
+    "models": [
+      {"id": "m", "name": "M", "compat": {}, "thinkingLevelMap": {}, "contextWindow": null},
+      {"id": "n", "thinkingLevelMap": {}, "cost": {"input": 1, "tiers": []}}
+    ]}
+}}"#;
+    let (catalog, problems) = load(None, Some(pi), &[]);
+    let named: Vec<(usize, &str)> = lines(&problems)
+        .into_iter()
+        .map(|(line, message)| (line, message.split(" is not supported").next().unwrap()))
+        .collect();
+    let wanted =
+        [(1, "`other`"), (2, "`compat`"), (3, "`modelOverrides`"), (5, "`thinkingLevelMap`"), (6, "`tiers`")];
+    assert_eq!(named, wanted);
+    assert!(catalog.find("p/m").is_ok() && catalog.find("p/n").unwrap().cost.input == 1.0);
+}
+
+#[test]
+fn nothing_that_stands_in_a_file_is_told_but_where_it_stands() {
+    let secret = "sk-not-to-be-seen";
+    for wrong in [
+        r#""headers": "Bearer S""#,
+        r#""headers": ["S"]"#,
+        r#""headers": {"X": ["S"]}"#,
+        r#""apiKey": ["S"]"#,
+        r#""api": "S""#,
+        r#""baseUrl": {"S": "S"}"#,
+        r#""authHeader": "S""#,
+        r#""models": "S""#,
+        r#""models": ["S"]"#,
+        r#""models": [{"id": "x", "contextWindow": "S", "cost": "S"}]"#,
+        r#""models": [{"id": "x", "cost": {"input": "S"}, "reasoning": "S", "input": "S"}]"#,
+        r#""models": [{"id": ["S"], "headers": "S"}]"#,
+        r#""apiKey": S"#,
+        r#""apiKey": "S"#,
+        r#""apiKey": "S" "S""#,
+        r#""apiKey": "\q S""#,
+    ] {
+        let wrong = wrong.replace('S', secret);
+        let pi = format!("{{\"providers\": {{\n\"p\": {{\n{wrong}\n}}}}}}");
+        // The text of every problem is looked through there.
+        let (_, problems) = load(None, Some(&pi), &[]);
+        let places: Vec<usize> = problems.iter().map(|problem| problem.line.unwrap()).collect();
+        assert!(places.iter().any(|line| (3..=4).contains(line)), "{wrong}: {problems:?}");
+    }
+    for wrong in [
+        r#"headers = "Bearer S""#,
+        r#"headers = { X = ["S"] }"#,
+        r#"api_key = ["S"]"#,
+        r#"api_key = S"#,
+        r#"api_key = "S"#,
+        r#"api_key "S""#,
+        r#"api_key = "\q S""#,
+        r#"api_key = "S" "S""#,
+        r#"api_key = "S" # \u0007"#,
+        r#"api_key = 1979-99-99S"#,
+        r#"api = "S""#,
+        r#"base_url = { S = "S" }"#,
+        r#"models = "S""#,
+        r#"models = ["S"]"#,
+        r#"models = [{ id = "x", context_window = "S", cost = "S", thinks = "S" }]"#,
+        r#"models = [{ id = ["S"] }]"#,
+        "api_key = \"\"\"\nS",
+    ] {
+        let wrong = wrong.replace('S', secret).replace("\\u0007", "\u{7}");
+        let (_, problems) = load(Some(&format!("\n[providers.p]\n{wrong}\n")), None, &[]);
+        assert!(problems.iter().any(|problem| problem.line >= Some(3)), "{wrong}: {problems:?}");
+    }
+}
+
+#[test]
+fn a_file_of_ours_that_says_nothing_hides_nothing() {
+    let pi = r#"{"providers":{"p":{"baseUrl":"http://x","api":"openai-completions","models":[{"id":"m"}]}}}"#;
+    for own in ["", "# Nothing yet.\n", "[providers]\n"] {
+        let (catalog, problems) = load(Some(own), Some(pi), &[]);
+        assert!(catalog.find("p/m").is_ok() && problems.is_empty(), "{own:?}");
+    }
+    // What was meant to be said there must not be replaced by something else.
+    let (catalog, problems) = load(Some("[provider.mine]\n"), Some(pi), &[]);
+    assert!(catalog.find("p/m").is_err() && !problems.is_empty());
 }
 
 #[test]

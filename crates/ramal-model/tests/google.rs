@@ -164,6 +164,27 @@ async fn an_answer_goes_back_as_it_came() {
 }
 
 #[tokio::test]
+async fn a_malformed_call_is_kept_as_it_came_beside_the_good_one() {
+    let calls = parts(json!([
+        {"functionCall": {"id": "c0", "name": "read", "args": {"path": "a"}}, "thoughtSignature": "c2ln"},
+        {"functionCall": {"id": "c1", "name": "read", "args": [1]}},
+        {"functionCall": {"id": "c2", "name": "read", "args": "{\"path\":\"b\"}"}},
+    ]));
+    let (_, answer, result) = ask(chunks(&[calls, end("STOP")])).await;
+    result.unwrap();
+    let endpoint = gemini("http://127.0.0.1:9", "gemini-2.5-flash");
+    let message = answer.to_message(&endpoint, 1);
+    let content = serde_json::from_str::<Value>(&message).unwrap()["content"].clone();
+    assert_eq!(content[0]["arguments"], json!({"path": "a"}));
+    assert_eq!((&content[1]["arguments"], &content[1]["rawArguments"]), (&json!({}), &json!("[1]")));
+    assert_eq!(content[2]["arguments"], json!({"path": "b"}));
+    let mut messages = vec![user("x"), serde_json::from_str(&message).unwrap()];
+    messages.extend(["c0", "c1", "c2"].map(|id| self::result(id, "y")));
+    let sent = Google.request(&endpoint, &request(messages));
+    validate(&endpoint.model, &serde_json::from_slice(&sent.body).unwrap());
+}
+
+#[tokio::test]
 async fn what_is_asked_for() {
     let server = Server::start(vec![chunks(&[parts(json!([{"text": "Hi"}])), end("STOP")])]).await;
     let model = gemini(&format!("{}/v1beta", server.url()), "gemini-2.5-pro");

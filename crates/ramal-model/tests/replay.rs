@@ -60,6 +60,21 @@ impl Recording {
 }
 
 #[tokio::test]
+async fn recorded_arguments_may_be_no_object() {
+    let line = r#"{"events":[{"toolCall":{"id":"a","name":"ls","arguments":[1, 2]},"pace":1},{"toolCall":{"id":"b","name":"ls","arguments":"{\"path"}}]}"#;
+    let recording = recording(&[line]);
+    let (_, answer, result) = recording.ask(&request("", &[("user", "x")])).await;
+    result.unwrap();
+    assert_eq!(answer.stop, StopReason::ToolUse);
+    let message: serde_json::Value =
+        serde_json::from_str(&answer.to_message(&recording.endpoint, 1)).unwrap();
+    let raw =
+        |at: usize| (&message["content"][at]["arguments"], message["content"][at]["rawArguments"].as_str());
+    let nothing = serde_json::json!({});
+    assert_eq!((raw(0), raw(1)), ((&nothing, Some("[1, 2]")), (&nothing, Some("{\"path"))));
+}
+
+#[tokio::test]
 async fn an_answer_comes_as_it_was_recorded() {
     let line = r#"{"events":[{"thinking":"So  it ","pace":1},{"thinking":"is.","signature":"s"},{"text":"one"},{"after":5},{"text":"two","newBlock":true},{"toolCall":{"id":"t","name":"read","arguments":{"a": [1.0, "é ü"]}},"pace":1},{"toolCall":{"id":"u","name":"ls"}}],"usage":{"input":5,"output":6,"cacheRead":7}}"#;
     let recording = recording(&[r#"{"replay":1,"title":"x"}"#, "", line]);

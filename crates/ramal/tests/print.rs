@@ -317,6 +317,14 @@ fn end() -> String {
     sse_text([("", &*end), ("", "[DONE]")])
 }
 
+/// A `models.toml` with one model at `url`.
+fn provider(url: &str) -> String {
+    format!(
+        "[providers.mine]\napi = \"openai-completions\"\nbase_url = \"{url}/v1\"\napi_key = \"sk-secret-key\"\n\
+         [[providers.mine.models]]\nid = \"small\"\ncontext_window = 100000\nmax_output = 1000\n"
+    )
+}
+
 #[test]
 fn over_http_with_a_title() {
     let first = Reply::sse(chunk("Lost in ")).then(Step::Pause(Duration::from_secs(4)));
@@ -325,14 +333,7 @@ fn over_http_with_a_title() {
     let again = Reply::sse(chunk("Yes.") + &end()).cut(7);
     let server = Server::beside(vec![first, title, again]);
     let world = World::new();
-    world.write(
-        "home/.config/ramal/models.toml",
-        format!(
-            "[providers.mine]\napi = \"openai-completions\"\nbase_url = \"{}/v1\"\napi_key = \"sk-secret-key\"\n\
-             [[providers.mine.models]]\nid = \"small\"\ncontext_window = 100000\nmax_output = 1000\n",
-            server.url()
-        ),
-    );
+    world.write("home/.config/ramal/models.toml", provider(server.url()));
     world.write("work/AGENTS.md", "Mind the weeks.");
     let model = ["--model".to_owned(), "mine/small".to_owned()];
     let run = say(&world, "Where is it?", &model, &["--append-system-prompt", "Be brief."]).done();
@@ -360,6 +361,42 @@ fn over_http_with_a_title() {
     for path in sessions(&world) {
         assert!(!fs::read_to_string(path).unwrap().contains("sk-secret-key"));
     }
+}
+
+#[test]
+fn a_malformed_call_costs_no_turn() {
+    let call = |index: usize, arguments: &str| json!({ "index": index, "id": format!("c{index}"), "function": { "name": "read", "arguments": arguments } });
+    let calls = [call(0, r#"{"path":"a.txt"}"#), call(1, r#"{"path": "a.txt""#), call(2, "[1]")];
+    let calls = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": calls }, "finish_reason": "tool_calls" }] });
+    let calls = sse_text([("", &*calls.to_string()), ("", "[DONE]")]);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let replies =
+        vec![Reply::sse(calls), Reply::sse(chunk("I see.") + &end()), Reply::sse(chunk("A") + &end())];
+    let server = runtime.block_on(Server::start(replies));
+    let world = World::new();
+    world.write("home/.config/ramal/models.toml", provider(server.url()));
+    world.write("work/a.txt", "what stands in a");
+    let model = ["--model".to_owned(), "mine/small".to_owned()];
+    assert_eq!(say(&world, "Read it.", &model, &["-n", "Titled"]).done().out, "I see.\n");
+    let entries = only_session(&world);
+    let results = said(&entries, "toolResult");
+    assert_eq!(results.len(), 3);
+    assert!(results[0].contains("what stands in a"), "{results:?}");
+    for (result, came) in [(&results[1], r#"{"path": "a.txt""#), (&results[2], "[1]")] {
+        assert!(
+            result.starts_with("The arguments were no JSON object: ") && result.ends_with(came),
+            "{result}"
+        );
+    }
+    let sent = server.requests()[1].json();
+    let sent = sent["messages"].as_array().unwrap();
+    let answer = sent.iter().find(|message| message.get("tool_calls").is_some()).unwrap();
+    let arguments = |at: usize| answer["tool_calls"][at]["function"]["arguments"].as_str().unwrap();
+    assert_eq!([arguments(0), arguments(1), arguments(2)], [r#"{"path":"a.txt"}"#, "{}", "{}"]);
+    assert_eq!(sent.iter().filter(|message| message["role"] == "tool").count(), 3);
+    // What the model wrote can be seen.
+    let shown = world.run(["log"]).done().out;
+    assert!(shown.contains(r#"read {"path": "a.txt""#), "{shown}");
 }
 
 #[test]

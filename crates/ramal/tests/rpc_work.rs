@@ -330,6 +330,26 @@ fn without_a_model_the_tree_is_served() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "settings of a folder made up here")]
+fn addresses_are_told_without_what_is_secret_in_them() {
+    let scratch = Scratch::new(&[]);
+    fs::create_dir_all(scratch.path("CONFIG/ramal")).unwrap();
+    let provider = "[providers.mine]\napi = \"openai-completions\"\napi_key = \"none\"\n\
+        base_url = \"http://me:sk-secret@localhost:1/v1?key=sk-secret\"\n\
+        models = [{ id = \"m\", context_window = 9, max_output = 3 }]\n";
+    fs::write(scratch.path("CONFIG/ramal/models.toml"), provider).unwrap();
+    let mut program = Program::start(scratch.command().args(["--model", "mine/m"]));
+    let listed = program.ok(json!({"type": "get_available_models"}));
+    let mine = listed["models"].as_array().unwrap().iter().find(|model| model["provider"] == "mine").unwrap();
+    assert_eq!(mine["baseUrl"], "http://…@localhost:1/v1?key=…");
+    let set = program.ok(json!({"type": "set_model", "provider": "mine", "modelId": "m"}));
+    assert_eq!(set["baseUrl"], mine["baseUrl"]);
+    let state = program.ok(json!({"type": "get_state"}));
+    assert!(!format!("{listed} {set} {state}").contains("sk-secret"), "{state}");
+    program.close();
+}
+
+#[test]
 fn killed_at_work() {
     // In the middle of an answer.
     let scratch = Scratch::new(&[

@@ -13,8 +13,9 @@ impl Arguments {
         }
         match serde_json::from_str(&ramal_session::json::clean(text.as_bytes())) {
             Ok(Value::Object(members)) => Ok(Arguments(members)),
-            Ok(_) => Err("The arguments are not a JSON object.".to_owned()),
-            Err(error) => Err(format!("The arguments are not JSON: {error}.")),
+            // The log keeps in a string what was no object.
+            Ok(Value::String(raw)) => Err(no_object(&raw)),
+            _ => Err(no_object(text)),
         }
     }
 
@@ -82,20 +83,46 @@ impl Arguments {
     }
 }
 
+/// What is wrong with the arguments of a call as a whole, for the model; none if they are an object.
+pub(crate) fn wrong_as_a_whole(text: &str) -> Option<String> {
+    if text.starts_with('{') && ramal_session::json::is_valid(text) {
+        return None;
+    }
+    Arguments::parse(text).err()
+}
+
+/// Characters of arguments that are repeated to the model: it sees its call with none at all.
+const REPEATED: usize = 200;
+
+fn no_object(text: &str) -> String {
+    let why = match serde_json::from_str::<Value>(text) {
+        Ok(value) => format!("they are {}", kind(&value)),
+        Err(error) => error.to_string(),
+    };
+    let mut came: String = text.chars().take(REPEATED).collect();
+    if came.len() < text.len() {
+        came.push('…');
+    }
+    format!("The arguments were no JSON object: {why}. What came is: {came}")
+}
+
 fn missing(key: &str) -> String {
     format!("The argument `{key}` is missing.")
 }
 
 fn wrong(key: &str, wanted: &str, value: &Value) -> String {
-    let kind = match value {
+    format!("The argument `{key}` should be {wanted}, and is {}.", kind(value))
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
         Value::Number(_) => "a number",
         Value::String(_) => "text",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
-    };
-    format!("The argument `{key}` should be {wanted}, and is {kind}.")
+    }
 }
 
 #[cfg(test)]
@@ -116,5 +143,20 @@ mod tests {
         assert!(arguments.number("d").is_err() && Arguments::parse("[]").is_err());
         assert!(Arguments::parse(&"[".repeat(100_000)).is_err());
         assert!(Arguments::parse(" ").unwrap().path().unwrap().is_none());
+    }
+
+    #[test]
+    fn what_is_no_object_is_said_with_what_came() {
+        let wrong = |text: &str| wrong_as_a_whole(text).unwrap();
+        let cut = wrong(r#""{\"path\": \"f\"""#);
+        assert!(cut.starts_with("The arguments were no JSON object: EOF while parsing an object"), "{cut}");
+        assert!(cut.ends_with(r#"What came is: {"path": "f""#), "{cut}");
+        assert!(wrong(r#""[1]""#).contains("no JSON object: they are a list."));
+        assert!(wrong("[1]").contains("they are a list."));
+        let long = wrong(&format!("\"{}\"", "x".repeat(100_000)));
+        assert!(long.len() < 500 && long.ends_with("x…"), "{long}");
+        for fine in ["", "{}", " {}", r#"{"a":1}"#] {
+            assert_eq!(wrong_as_a_whole(fine), None, "{fine}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use ramal_model::ToolSpec;
 use ramal_session::json::quote;
 use tokio_util::sync::CancellationToken;
 
-mod arguments;
+pub(crate) mod arguments;
 mod bash;
 mod cut;
 mod edit;

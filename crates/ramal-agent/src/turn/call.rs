@@ -10,7 +10,7 @@ use ramal_session::{Message, Role, time};
 use super::{Work, is_object};
 use crate::events::AgentEvent;
 use crate::hooks::{HookEvent, ToolUse};
-use crate::tools::{Call, Tool, ToolResult};
+use crate::tools::{Call, Tool, ToolResult, arguments};
 
 impl Work<'_> {
     pub(super) async fn run_call(&self, call: &ToolUse) -> ToolResult {
@@ -37,6 +37,10 @@ impl Work<'_> {
 
     async fn run_tool(&self, tool: &Arc<dyn Tool>, call: &ToolUse) -> ToolResult {
         let session = self.session;
+        // Nobody need be asked about what cannot be run anyway.
+        if let Some(wrong) = arguments::wrong_as_a_whole(&call.arguments) {
+            return ToolResult::error(wrong);
+        }
         for hook in session.hooks(HookEvent::ToolCall) {
             let answering = hook.tool_call(call);
             let answer = session.ask_until(&self.abort, &*hook, HookEvent::ToolCall, answering).await;

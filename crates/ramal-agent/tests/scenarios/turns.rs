@@ -57,6 +57,46 @@ async fn a_turn_with_tools() {
 }
 
 #[tokio::test]
+async fn a_call_whose_arguments_are_no_object_is_told_what_is_wrong_and_nobody_is_asked() {
+    let seen = Seen::default();
+    let asked = seen.clone();
+    let hook = TestHook {
+        tool_call: on(move |call| {
+            asked.push(call);
+            async { Ok(ToolCallAnswer::default()) }
+        }),
+        ..TestHook::default()
+    };
+    let mut world = World::hooked(
+        [
+            vec![
+                call("c1", "write", r#"{"path":"a.txt","content":"hello"}"#),
+                call("c2", "ls", r#""{\"path\": \"f""#),
+            ],
+            text("I see."),
+        ],
+        [hook],
+    );
+    world.say("write and list").await;
+    assert!(world.folder.path().join("a.txt").exists());
+    assert_eq!(seen.all().len(), 1);
+    let path = world.path();
+    assert!(path[3].starts_with("toolResult: The arguments were no JSON object: EOF"), "{path:?}");
+    assert!(path[3].ends_with(r#"{"path": "f"#), "{path:?}");
+    assert_eq!(path[4], "assistant: I see.");
+    let told = world.all_told();
+    let json = |event: &AgentEvent| serde_json::from_str::<serde_json::Value>(&event.to_json()).unwrap();
+    let begun: Vec<_> = told
+        .iter()
+        .filter(|event| matches!(&***event, AgentEvent::ToolExecutionStart { .. }))
+        .map(|event| json(event)["args"].clone())
+        .collect();
+    assert_eq!(begun[1], r#"{"path": "f"#);
+    let failed = told.iter().rfind(|event| matches!(&***event, AgentEvent::ToolExecutionEnd { .. }));
+    assert_eq!(json(failed.unwrap())["isError"], true);
+}
+
+#[tokio::test]
 async fn events_carry_what_the_wire_names() {
     let mut world =
         World::new([vec![Step::Text("x".into()), call("c1", "ls", r#"{"path":"."}"#)], text("done")]);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Catalog, Listed};
-use crate::request::{Api, Cost, Endpoint};
+use super::{Catalog, Listed, of_header};
+use crate::request::{Api, Cost, Endpoint, Secret};
 
 /// Names that are offered in place of one that is not there.
 const NEAR: usize = 5;
@@ -105,15 +105,24 @@ impl Catalog {
 
 fn endpoint(listed: &Listed<'_>) -> Result<Endpoint, FindError> {
     let Listed { provider, model } = listed;
-    let key = provider.key.key().map_err(|why| FindError::Unusable { name: listed.name(), why })?;
-    let base_url = model.base_url.as_ref().unwrap_or(&provider.base_url);
+    let unusable = |why| FindError::Unusable { name: listed.name(), why };
+    let key = provider.key.value("key").map_err(unusable)?;
+    let mut headers = Vec::new();
+    if let Some(key) = key.as_ref().filter(|_| provider.sends_bearer) {
+        headers.push(("Authorization".to_owned(), Secret::new(format!("Bearer {}", key.reveal()))));
+    }
+    for (name, source) in listed.headers() {
+        if let Some(value) = source.value(&of_header(name)).map_err(unusable)? {
+            headers.push((name.clone(), value));
+        }
+    }
     Ok(Endpoint {
         api: listed.api(),
         provider: provider.name.clone(),
         model: model.id.clone(),
-        base_url: base_url.trim_end_matches('/').to_owned(),
+        base_url: listed.base_url().trim_end_matches('/').to_owned(),
         key,
-        headers: provider.headers.clone(),
+        headers,
         context_window: model.context_window,
         max_output: model.max_output,
         thinks: model.thinks,

@@ -56,25 +56,28 @@ impl Told {
 }
 
 impl KeySource {
-    /// Why there is no key, and what to do; none if there is one, or none is needed.
-    pub(super) fn missing(&self) -> Option<String> {
+    /// Why there is no `what`, and what to do; none if there is one, or none is needed.
+    pub(super) fn missing(&self, what: &str) -> Option<String> {
         match self {
-            KeySource::Missing(names) => Some(format!("no key: set {}", names.join(" or "))),
+            KeySource::Missing(names) => Some(format!("no {what}: set {}", names.join(" or "))),
             _ => None,
         }
     }
 
-    /// The key, if one is needed. A command is run the first time it is asked for its key, which may
-    /// take up to half a minute; what it printed is kept as long as the program runs.
+    /// The key, or whatever `what` is, if one is needed. A command is run the first time it is asked,
+    /// which may take up to half a minute; what it printed is kept as long as the program runs.
     ///
     /// # Errors
     /// Why there is none. Nothing of what a command printed.
-    pub(super) fn key(&self) -> Result<Option<Secret>, String> {
+    pub(super) fn value(&self, what: &str) -> Result<Option<Secret>, String> {
         match self {
             KeySource::NotNeeded => Ok(None),
             KeySource::Here(key) => Ok(Some(key.clone())),
-            KeySource::Missing(_) => Err(self.missing().unwrap_or_default()),
-            KeySource::Command(command) => cached(command.reveal()).map(Some),
+            KeySource::Missing(_) => Err(self.missing(what).unwrap_or_default()),
+            KeySource::Command(command) => {
+                let key = cached(command.reveal());
+                key.map(Some).map_err(|why| format!("the command for its {what} {why}"))
+            }
         }
     }
 }
@@ -95,16 +98,15 @@ fn cached(command: &str) -> Result<Secret, String> {
 /// Runs a command with `sh` and takes what it prints, without the white space around it, as a key.
 ///
 /// # Errors
-/// What went wrong, in words that hold nothing of what it printed.
+/// What it did instead, in words that hold nothing of what it printed.
 pub fn key_of_command(command: &str, limit: Duration) -> Result<Secret, String> {
-    let failed = |what: String| format!("the command for its key {what}");
     let mut child = Command::new("sh")
         .args(["-c", command])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(|error| failed(format!("cannot be run: {error}")))?;
+        .map_err(|error| format!("cannot be run: {error}"))?;
     let (tell, told) = mpsc::channel();
     if let Some(out) = child.stdout.take() {
         std::thread::spawn(move || {
@@ -120,23 +122,23 @@ pub fn key_of_command(command: &str, limit: Duration) -> Result<Secret, String> 
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) if read.is_ok() => break status,
-            Err(error) => return Err(failed(format!("was lost: {error}"))),
+            Err(error) => return Err(format!("was lost: {error}")),
             Ok(_) if began.elapsed() < limit => std::thread::sleep(Duration::from_millis(5)),
             Ok(_) => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(failed(format!("did not end within {} s", limit.as_secs_f64())));
+                return Err(format!("did not end within {} s", limit.as_secs_f64()));
             }
         }
     };
-    let read = read.map_err(|_| failed("told nothing".into()))?;
+    let read = read.map_err(|_| "told nothing".to_owned())?;
     if !status.success() {
-        return Err(failed(format!("failed: {status}")));
+        return Err(format!("failed: {status}"));
     }
-    let text = read.map_err(|error| failed(format!("cannot be read: {error}")))?;
+    let text = read.map_err(|error| format!("cannot be read: {error}"))?;
     match String::from_utf8(text).ok().as_deref().map(str::trim) {
-        None => Err(failed("printed something that is not text".into())),
-        Some("") => Err(failed("printed nothing".into())),
+        None => Err("printed something that is not text".into()),
+        Some("") => Err("printed nothing".into()),
         Some(key) => Ok(Secret::new(key)),
     }
 }
@@ -168,7 +170,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let command = format!("cd '{}' && echo x >> runs && wc -l < runs", folder.path().display());
         let source = KeySource::Command(Secret::new(command));
-        let first = source.key().unwrap().unwrap();
-        assert_eq!((first.reveal(), source.key().unwrap()), ("1", Some(first.clone())));
+        let first = source.value("key").unwrap().unwrap();
+        assert_eq!((first.reveal(), source.value("key").unwrap()), ("1", Some(first.clone())));
     }
 }

@@ -91,5 +91,6 @@ fn model(item: &[u8]) -> Option<Model> {
         cost: Cost::default(),
         api: None,
         base_url: None,
+        headers: Vec::new(),
     })
 }

@@ -11,7 +11,7 @@ mod user;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::request::{Api, Cost, Secret};
+use crate::request::{Api, Cost};
 use keys::KeySource;
 
 pub use find::FindError;
@@ -23,7 +23,7 @@ const KNOWN: &str = include_str!("known.toml");
 pub struct Sources<'a> {
     /// The user's `models.toml`.
     pub own: Option<PathBuf>,
-    /// pi's `models.json`, read only where there is no `models.toml`.
+    /// pi's `models.json`, read only where there is no `models.toml`, or nothing in it.
     pub pi: Option<PathBuf>,
     /// The variables of the environment.
     pub variables: &'a dyn Fn(&str) -> Option<String>,
@@ -83,7 +83,9 @@ pub struct Provider {
     /// Its models, in the order in which they were told.
     pub models: Vec<Model>,
     key: KeySource,
-    headers: Vec<(String, Secret)>,
+    /// The key goes into a header `Authorization` too, whatever the interface wants.
+    sends_bearer: bool,
+    headers: Vec<(String, KeySource)>,
 }
 
 /// A model of a provider.
@@ -103,6 +105,7 @@ pub struct Model {
     pub cost: Cost,
     api: Option<Api>,
     base_url: Option<String>,
+    headers: Vec<(String, KeySource)>,
 }
 
 /// A model with what there is to say of it.
@@ -125,10 +128,28 @@ impl Listed<'_> {
         self.model.api.unwrap_or(self.provider.api)
     }
 
+    /// Where it is reached, keys included if there are some in it.
+    pub fn base_url(&self) -> &str {
+        self.model.base_url.as_deref().unwrap_or(&self.provider.base_url)
+    }
+
     /// Why it cannot be used; none if it can. A command for a key counts as one that will work.
     pub fn why_not(&self) -> Option<String> {
-        self.provider.key.missing()
+        let header = |(name, value): &(String, KeySource)| value.missing(&of_header(name));
+        self.provider.key.missing("key").or_else(|| self.headers().find_map(header))
     }
+
+    /// The headers that the user wants, the model's own last.
+    fn headers(&self) -> impl Iterator<Item = &(String, KeySource)> {
+        let own = &self.model.headers;
+        let is_own = |name: &str| own.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+        self.provider.headers.iter().filter(move |(name, _)| !is_own(name)).chain(own)
+    }
+}
+
+/// What the value of a header is called where it is missing.
+fn of_header(name: &str) -> String {
+    format!("value for the header {name:?}")
 }
 
 /// All models.
@@ -151,12 +172,15 @@ impl Catalog {
         let (known, none) = user::read(KNOWN, Path::new("known.toml"));
         debug_assert!(none.is_empty(), "{none:?}");
         take(known, Origin::Known, Path::new("known.toml"), &mut problems);
+        let mut is_empty = sources.own.as_deref().is_none_or(|path| !path.exists());
         let own = sources.own.as_deref().and_then(|path| Some((path, read(path, &mut problems)?)));
         if let Some((path, text)) = own {
             let (told, more) = user::read(&text, path);
+            is_empty = told.is_empty() && more.is_empty();
             problems.extend(more);
             take(told, Origin::User, path, &mut problems);
-        } else if sources.own.as_deref().is_none_or(|path| !path.exists())
+        }
+        if is_empty
             && let Some(path) = sources.pi.as_deref()
             && let Some(text) = read(path, &mut problems)
         {
@@ -184,6 +208,7 @@ impl Catalog {
                 origin: Origin::Local,
                 models: found.models,
                 key: KeySource::NotNeeded,
+                sends_bearer: false,
                 headers: Vec::new(),
             });
         }
@@ -225,6 +250,7 @@ impl Catalog {
                     origin,
                     models: Vec::new(),
                     key: KeySource::NotNeeded,
+                    sends_bearer: false,
                     headers: Vec::new(),
                 });
                 self.providers.len() - 1
@@ -242,34 +268,43 @@ impl Catalog {
         if let Some(key) = told.key {
             provider.key = key.look_up(variables);
         }
+        provider.sends_bearer |= told.sends_bearer;
         if !told.headers.is_empty() {
-            provider.headers = told.headers;
+            provider.headers = look_up(told.headers, variables);
         }
         for model in told.models {
             let known = provider.models.iter().position(|other| other.id == model.id);
             let before = known.and_then(|at| provider.models.get(at));
-            let window = model.context_window.or(before.map(|model| model.context_window));
-            let output = model.max_output.or(before.map(|model| model.max_output));
-            let (Some(context_window), Some(max_output)) = (window, output) else {
-                let what = if window.is_none() { "context_window" } else { "max_output" };
-                problem(model.line, format!("the model {:?} has no {what}; it is left out", model.id));
-                continue;
-            };
-            let whole = Model {
-                context_window,
-                max_output,
-                thinks: model.thinks.or(before.map(|model| model.thinks)).unwrap_or(false),
-                sees: model.sees.or(before.map(|model| model.sees)).unwrap_or(false),
-                cost: model.cost.or(before.map(|model| model.cost)).unwrap_or_default(),
-                api: model.api,
-                base_url: model.base_url,
-                id: model.id,
-            };
-            match known.and_then(|at| provider.models.get_mut(at)) {
-                Some(place) => *place = whole,
-                None => provider.models.push(whole),
+            let (id, line) = (model.id.clone(), model.line);
+            match (model.whole(before, variables), known.and_then(|at| provider.models.get_mut(at))) {
+                (Err(lacks), _) => problem(line, format!("the model {id:?} has no {lacks}; it is left out")),
+                (Ok(whole), Some(place)) => *place = whole,
+                (Ok(whole), None) => provider.models.push(whole),
             }
         }
+    }
+}
+
+impl ToldModel {
+    /// The model, with what is not said taken from what was known `before`; or what it lacks.
+    fn whole(
+        self,
+        before: Option<&Model>,
+        variables: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Model, &'static str> {
+        let window = self.context_window.or(before.map(|model| model.context_window));
+        let output = self.max_output.or(before.map(|model| model.max_output));
+        Ok(Model {
+            context_window: window.ok_or("context_window")?,
+            max_output: output.ok_or("max_output")?,
+            thinks: self.thinks.or(before.map(|model| model.thinks)).unwrap_or(false),
+            sees: self.sees.or(before.map(|model| model.sees)).unwrap_or(false),
+            cost: self.cost.or(before.map(|model| model.cost)).unwrap_or_default(),
+            api: self.api,
+            base_url: self.base_url,
+            headers: look_up(self.headers, variables),
+            id: self.id,
+        })
     }
 }
 
@@ -295,7 +330,8 @@ struct Told {
     api: Option<Api>,
     base_url: Option<String>,
     key: Option<keys::Told>,
-    headers: Vec<(String, Secret)>,
+    sends_bearer: bool,
+    headers: Vec<(String, keys::Told)>,
     models: Vec<ToldModel>,
 }
 
@@ -311,6 +347,14 @@ struct ToldModel {
     cost: Option<Cost>,
     api: Option<Api>,
     base_url: Option<String>,
+    headers: Vec<(String, keys::Told)>,
+}
+
+fn look_up(
+    headers: Vec<(String, keys::Told)>,
+    variables: &dyn Fn(&str) -> Option<String>,
+) -> Vec<(String, KeySource)> {
+    headers.into_iter().map(|(name, told)| (name, told.look_up(variables))).collect()
 }
 
 /// The line of a place in a text, from 1.

@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Problem, Told, ToldModel, keys, line_of};
-use crate::request::{Cost, Secret};
+use crate::request::{Api, Cost, Secret};
 
 /// What a `models.toml` says, and what in it could not be used.
 pub(super) fn read(text: &str, path: &Path) -> (Vec<Told>, Vec<Problem>) {
@@ -84,10 +84,10 @@ impl Reader<'_> {
         for (key, value) in in_order(table) {
             match &**key.get_ref() {
                 "api" => {
-                    told.api = self.string(key, value).and_then(|text| {
-                        let api = text.parse();
-                        api.map_err(|error: String| self.problem(value.span().start, &error)).ok()
-                    });
+                    told.api = self.string(key, value).and_then(|text| text.parse().ok());
+                    if told.api.is_none() && value.get_ref().as_str().is_some() {
+                        self.problem(value.span().start, &format!("`api` must be {}", Api::spoken()));
+                    }
                 }
                 "base_url" => told.base_url = self.string(key, value),
                 "api_key" | "api_key_env" | "api_key_command" => {
@@ -125,11 +125,11 @@ impl Reader<'_> {
         })
     }
 
-    fn headers(&mut self, value: &Value<'_>) -> Vec<(String, Secret)> {
+    fn headers(&mut self, value: &Value<'_>) -> Vec<(String, keys::Told)> {
         let Some(table) = self.table("`headers`", value) else { return Vec::new() };
         let header = |(key, value): (&Key<'_>, &Value<'_>)| {
             let text = self.string(key, value)?;
-            Some((key.get_ref().to_string(), Secret::new(text)))
+            Some((key.get_ref().to_string(), keys::Told::Literal(Secret::new(text))))
         };
         in_order(table).into_iter().filter_map(header).collect()
     }

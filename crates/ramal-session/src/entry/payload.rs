@@ -152,16 +152,17 @@ pub struct ToolCall<'a> {
     pub id: Cow<'a, str>,
     /// The tool's name.
     pub name: Cow<'a, str>,
-    /// The arguments as JSON text.
+    /// The arguments as JSON text: an object, or, where what the model wrote was none, a string with
+    /// that.
     pub arguments: &'a str,
 }
 
 impl<'a> ToolCall<'a> {
     /// The call that a block is, if it is one. One walk: arguments can be long.
-    fn of(block: &'a str) -> Option<ToolCall<'a>> {
+    pub fn of(block: &'a str) -> Option<ToolCall<'a>> {
         let bytes = block.as_bytes();
         let mut call = ToolCall { id: Cow::default(), name: Cow::default(), arguments: "{}" };
-        let mut is_call = false;
+        let (mut is_call, mut raw) = (false, None);
         for member in Members::new(bytes) {
             let value = &bytes[member.value.clone()];
             let text = || members::as_str(value).unwrap_or_default();
@@ -170,9 +171,12 @@ impl<'a> ToolCall<'a> {
                 "id" => call.id = text(),
                 "name" => call.name = text(),
                 "arguments" => call.arguments = block.get(member.value).unwrap_or("{}"),
+                "rawArguments" => raw = block.get(member.value).filter(|text| text.starts_with('"')),
                 _ => {}
             }
         }
+        // Beside it stands an empty object, for programs that expect one.
+        call.arguments = raw.unwrap_or(call.arguments);
         is_call.then_some(call)
     }
 }
@@ -381,6 +385,14 @@ mod tests {
         );
         let calls: Vec<_> = message.tool_calls().map(|call| (call.id, call.name, call.arguments)).collect();
         assert_eq!(calls, [("c".into(), "read".into(), r#"{"path":"p"}"#)]);
+        for (block, arguments) in [
+            (r#"{"type":"toolCall","arguments":{},"rawArguments":"{\"p"}"#, r#""{\"p""#),
+            (r#"{"type":"toolCall","rawArguments":"[1]","arguments":{}}"#, r#""[1]""#),
+            (r#"{"type":"toolCall","arguments":{},"rawArguments":null}"#, "{}"),
+            (r#"{"type":"toolCall"}"#, "{}"),
+        ] {
+            assert_eq!(ToolCall::of(block).unwrap().arguments, arguments);
+        }
         let usage = message.usage().unwrap();
         assert_eq!((usage.input, usage.output, usage.cache_read, usage.cost), (1.0, 2.5, 0.0, 0.5));
     }

@@ -22,7 +22,7 @@ use crate::view::{clean, human};
 /// the usual ports of Ollama, llama.cpp, LM Studio and vLLM.
 ///
 /// Keys come from the usual variables, or from models.toml in the folder of settings; where there is no
-/// models.toml, pi's models.json is read.
+/// models.toml, or no provider in it, pi's models.json is read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -6,6 +6,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use ramal_model::catalog::{FindError, Listed, local};
 use ramal_model::{
     AnswerStream, Catalog, Cost, Endpoint, LanguageModel, Models as AllModels, Request as ModelRequest,
+    without_credentials,
 };
 use ramal_session::json::quote;
 use tokio_util::sync::CancellationToken;
@@ -147,7 +148,7 @@ fn of_listed(listed: &Listed<'_>) -> String {
         id: &model.id,
         provider: &listed.provider.name,
         api: listed.api().name(),
-        base_url: &listed.provider.base_url,
+        base_url: listed.base_url(),
         thinks: model.thinks,
         sees: model.sees,
         cost: model.cost,
@@ -166,7 +167,7 @@ impl Shown<'_> {
             quote(self.id),
             quote(self.provider),
             quote(self.api),
-            quote(self.base_url),
+            quote(&without_credentials(self.base_url)),
             self.thinks,
             if self.sees { "[\"text\",\"image\"]" } else { "[\"text\"]" },
             cost.input,

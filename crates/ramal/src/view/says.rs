@@ -226,6 +226,8 @@ pub(crate) fn called_on(name: &str, arguments: &str, cwd: &str) -> String {
         .or_else(|| text("query"))
         .or_else(|| text("url"))
         .or_else(|| first_text(arguments).map(|text| beginning(&text, COMMAND)))
+        // Arguments that are no object are kept as a text.
+        .or_else(|| json::members::as_str(bytes).map(|text| beginning(&text, COMMAND)))
         .unwrap_or_default()
 }
 
@@ -348,6 +350,7 @@ mod tests {
             ("ask", r#"{"n":1,"question":"Why?"}"#, "Why?"),
             ("ask", "{}", ""),
             ("ask", "oops", ""),
+            ("write", r#""{\"path\": \"f\"""#, r#"{"path": "f""#),
         ] {
             assert_eq!(called_on(name, arguments, "/w"), want, "{name} {arguments}");
         }

@@ -188,11 +188,9 @@ impl<'a> Transcript<'a> {
                 "thinking" => self.indented("  ┆ ", Role::Dim, &text("thinking"))?,
                 "image" => self.text(Role::Dim, &format!("(image, {})", text("mimeType")))?,
                 "toolCall" if self.length == Length::Whole => {
-                    let arguments = json::get(block.as_bytes(), "arguments")
-                        .and_then(|value| std::str::from_utf8(value).ok())
-                        .unwrap_or_default();
+                    let arguments = ToolCall::of(block).map(|call| call.arguments);
                     self.text(Role::Tool, &format!("→ {}", text("name")))?;
-                    self.json(arguments)?;
+                    self.json(arguments.unwrap_or_default())?;
                 }
                 "toolCall" => {}
                 other => self.text(Role::Dim, &format!("({other})"))?,

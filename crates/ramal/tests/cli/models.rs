@@ -69,6 +69,23 @@ fn a_file_of_pi_stands_in_for_ours() {
 }
 
 #[test]
+fn what_is_wrong_in_a_file_is_said_without_what_stands_there() {
+    let pi = format!("{{\"providers\":{{\n\"p\":{{\"headers\":\"Bearer {KEY}\",\n\"api\":\"{KEY}\"}}}}}}");
+    let own = format!("[providers.p]\nheaders = \"Bearer {KEY}\"\napi = \"{KEY}\"\napi_key = {KEY}\n");
+    for (file, text, lines) in [
+        ("home/.pi/agent/models.json", pi, ["line 2: `headers` must be", "line 3: `api` must be"]),
+        ("home/.config/ramal/models.toml", own, ["line 2: `headers`", "line 3: `api` must be"]),
+    ] {
+        let world = World::new();
+        world.write(file, text);
+        for args in [&["models"][..], &["models", "--all", "--json"], &["-p", "x", "--model", "p/x"]] {
+            let run = run(&world, args, &[]);
+            assert!(lines.iter().all(|line| run.err.contains(line)), "{args:?}: {}", run.err);
+        }
+    }
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
     let world = World::new();
     for columns in [1, 20, 60, 80, 120] {

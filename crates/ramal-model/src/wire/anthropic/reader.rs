@@ -171,17 +171,11 @@ impl Reader for AnthropicReader {
             }
             _ => StopReason::Stop,
         };
-        // Arguments may be cut where the answer was, but not where it ended of itself.
-        let broken = answer.blocks.iter().find_map(|block| match block {
-            Block::ToolCall { name, arguments, .. } if !json::is_valid(arguments) => Some(name),
-            _ => None,
-        });
-        match broken {
-            Some(name) if answer.stop != StopReason::Length => {
-                Err(self.not_understood(format!("the arguments for the tool {name:?} are no JSON")))
-            }
-            _ => Ok(()),
+        // Arguments may be cut where the answer was; elsewhere the model wrote them so.
+        if answer.stop != StopReason::Length {
+            answer.settle_calls();
         }
+        Ok(())
     }
 
     fn is_done(&self) -> bool {

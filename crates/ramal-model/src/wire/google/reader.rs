@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::errors::{ErrorBody, Teller};
-use crate::answer::{Answer, Block, Event, StopReason, Usage};
+use crate::answer::{Answer, Block, Event, StopReason, Usage, meant};
 use crate::error::ModelError;
 use crate::request::Endpoint;
 use crate::wire::{Reader, ServerEvent};
@@ -159,6 +159,7 @@ impl GoogleReader {
         let given = call.id.filter(|id| !id.is_empty() && !is_taken(id));
         let id = given.unwrap_or_else(make_up_id);
         let arguments = call.args.map_or_else(|| "{}".to_owned(), |args| args.get().to_owned());
+        let arguments = meant(&arguments).unwrap_or(arguments);
         out.push(Event::ToolCallStart { block, id: id.clone(), name: call.name.clone() });
         out.push(Event::ToolCallDelta { block, delta: arguments.clone() });
         out.push(Event::BlockEnd { block });
@@ -259,6 +260,9 @@ impl Reader for GoogleReader {
     fn finish(&mut self, answer: &mut Answer, out: &mut Vec<Event>) -> Result<(), ModelError> {
         self.close(answer, out);
         if self.is_finished {
+            if answer.stop != StopReason::Length {
+                answer.settle_calls();
+            }
             return Ok(());
         }
         let message = "the stream ended before the answer did".to_owned();

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use crate::answer::{Answer, Block, Event};
+use crate::answer::{Answer, Block, Event, meant};
 
 /// Where an answer grows and its growing is told.
 pub(in crate::wire) struct Growing<'a> {
@@ -82,24 +82,6 @@ impl Growing<'_> {
         self.answer.blocks.push(block);
         self.answer.blocks.len() - 1
     }
-}
-
-/// What arguments must be replaced by once they are whole, if they must: nothing at all, and JSON
-/// inside a JSON string, are things that servers send.
-fn meant(arguments: &str) -> Option<String> {
-    let text = arguments.trim();
-    if text == "null" || text == "\"\"" {
-        return Some("{}".into());
-    }
-    if !text.starts_with('"') {
-        return None;
-    }
-    serde_json::from_str::<String>(text).ok().filter(|inner| is_object(inner))
-}
-
-/// Whether `text` is a JSON object and nothing else.
-pub(in crate::wire) fn is_object(text: &str) -> bool {
-    text.trim_start().starts_with('{') && ramal_session::json::is_valid(text)
 }
 
 /// An id for a call whose server gave it none.

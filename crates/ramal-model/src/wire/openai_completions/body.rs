@@ -6,9 +6,9 @@ use ramal_session::Role;
 use ramal_session::json::{self, quote};
 
 use super::quirks::{self, Quirks};
+use crate::answer::is_object;
 use crate::request::{Endpoint, Request, ThinkingLevel};
 use crate::wire::messages::{NO_OUTPUT, OPENING, Part, for_each, schema};
-use crate::wire::openai::blocks::is_object;
 use crate::wire::openai::conversation::{Said, look_at, quoted_arguments, quoted_image};
 use crate::wire::openai::ids::{CallIds, tool_name};
 

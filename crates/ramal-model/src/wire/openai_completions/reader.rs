@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use ramal_session::json;
 use serde_json::Value;
 
-use crate::answer::{Answer, Block, Event, StopReason, Usage};
+use crate::answer::{Answer, Block, Event, StopReason, Usage, is_object};
 use crate::error::ModelError;
-use crate::wire::openai::blocks::{Growing, is_object, made_up_id};
+use crate::wire::openai::blocks::{Growing, made_up_id};
 use crate::wire::openai::failure::Provider;
 use crate::wire::{Reader, ServerEvent};
 
@@ -288,17 +288,6 @@ impl CompletionsReader {
             }
         }
     }
-
-    /// The first call that nobody can run.
-    fn broken_call(&self, answer: &Answer) -> Option<String> {
-        self.calls.iter().find_map(|call| match answer.blocks.get(call.block) {
-            Some(Block::ToolCall { name, .. }) if name.is_empty() => Some("a call has no name".into()),
-            Some(Block::ToolCall { name, arguments, .. }) if !is_object(arguments) => {
-                Some(format!("the arguments of a call of {name} are no JSON object"))
-            }
-            _ => None,
-        })
-    }
 }
 
 impl Reader for CompletionsReader {
@@ -375,8 +364,12 @@ impl Reader for CompletionsReader {
             _ if has_calls => StopReason::ToolUse,
             _ => StopReason::Stop,
         };
-        if let Some(broken) = self.broken_call(answer).filter(|_| stop != StopReason::Length) {
-            return Err(self.provider.not_understood(&broken));
+        if stop != StopReason::Length {
+            // Without a name nobody can say who should be told that it was not understood.
+            if self.calls.iter().any(|call| !call.is_told) {
+                return Err(self.provider.not_understood("a call has no name"));
+            }
+            answer.settle_calls();
         }
         answer.stop = stop;
         Ok(())

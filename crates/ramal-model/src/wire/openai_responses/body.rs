@@ -9,9 +9,9 @@
 use ramal_session::json::{self, quote};
 use ramal_session::{Role, stable_hash};
 
+use crate::answer::is_object;
 use crate::request::{Endpoint, Request, ToolSpec};
 use crate::wire::messages::{NO_OUTPUT, Part, for_each, schema};
-use crate::wire::openai::blocks::is_object;
 use crate::wire::openai::conversation::{Said, look_at, quoted_arguments, quoted_image};
 use crate::wire::openai::effort::effort;
 use crate::wire::openai::ids::{CallIds, IdRule, tool_name};

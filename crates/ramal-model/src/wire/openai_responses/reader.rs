@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::answer::{Answer, Block, Event, StopReason, Usage};
+use crate::answer::{Answer, Block, Event, StopReason, Usage, is_object};
 use crate::error::ModelError;
-use crate::wire::openai::blocks::{Growing, is_object, made_up_id};
+use crate::wire::openai::blocks::{Growing, made_up_id};
 use crate::wire::openai::failure::Provider;
 use crate::wire::{Reader, ServerEvent};
 
@@ -286,12 +286,12 @@ impl Reader for ResponsesReader {
             }
             Some(End::Incomplete(_)) => StopReason::Length,
             Some(End::Completed) => {
+                answer.settle_calls();
                 let mut stop = StopReason::Stop;
                 for block in &answer.blocks {
-                    let Block::ToolCall { name, arguments, .. } = block else { continue };
-                    if name.is_empty() || !is_object(arguments) {
-                        let message = format!("the arguments of a call of {name} are no JSON object");
-                        return Err(self.provider.not_understood(&message));
+                    let Block::ToolCall { name, .. } = block else { continue };
+                    if name.is_empty() {
+                        return Err(self.provider.not_understood("a call has no name"));
                     }
                     stop = StopReason::ToolUse;
                 }
