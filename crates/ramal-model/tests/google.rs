@@ -181,7 +181,7 @@ async fn a_malformed_call_is_kept_as_it_came_beside_the_good_one() {
     let mut messages = vec![user("x"), serde_json::from_str(&message).unwrap()];
     messages.extend(["c0", "c1", "c2"].map(|id| self::result(id, "y")));
     let sent = Google.request(&endpoint, &request(messages));
-    validate(&endpoint.model, &serde_json::from_slice(&sent.body).unwrap());
+    check(&endpoint.model, &serde_json::from_slice(&sent.body).unwrap());
 }
 
 #[tokio::test]

@@ -2,18 +2,17 @@
 //! conversation goes on.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-#[path = "support/openai_rules.rs"]
-mod openai_rules;
 mod support;
 
-use openai_rules::{Made, Server as Rules, validate_completions, validate_responses};
 use ramal_model::{Answer, Api, Client, LanguageModel, ModelError, StopReason, ThinkingLevel, wire};
 use ramal_session::Message;
+use ramal_testing::endpoint::endpoint;
+use ramal_testing::rules::anthropic::validate_anthropic;
+use ramal_testing::rules::openai::{Made, Server as Rules, validate_completions, validate_responses};
+use ramal_testing::server::{Reply, Server, Step};
 use serde_json::{Value, json};
-use support::anthropic::validate_anthropic;
 use support::requests::{request, user};
-use support::server::{Reply, Server, Step};
-use support::{drain, endpoint, short_timeouts};
+use support::{drain, short_timeouts};
 use tokio_util::sync::CancellationToken;
 
 const APIS: [Api; 3] = [Api::AnthropicMessages, Api::OpenAiCompletions, Api::OpenAiResponses];
