@@ -5,6 +5,7 @@
 //! crate knows no terminal and no JavaScript.
 
 mod ask;
+mod attached;
 mod branch;
 mod compacting;
 mod error;
@@ -29,6 +30,7 @@ pub mod shell;
 pub mod summary;
 pub mod tools;
 
+pub use attached::AttachError;
 pub use branch::Branched;
 pub use compacting::Compacted;
 pub use error::AgentError;

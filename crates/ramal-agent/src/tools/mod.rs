@@ -35,6 +35,7 @@ pub use find::Find;
 pub use grep::Grep;
 pub use ls::Ls;
 pub use read::Read;
+pub(crate) use read::{LARGEST_IMAGE, image_type};
 pub use write::Write;
 
 /// All tools, in an order that stays the same.
