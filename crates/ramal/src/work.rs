@@ -199,9 +199,11 @@ pub(crate) fn chosen_tools(options: &WorkOptions, settings: &Settings) -> anyhow
     }
 }
 
-/// The system prompt of a session in `cwd`.
+/// The system prompt of a session in `cwd`. The user's own context file is pi's where there is none of ours.
 pub(crate) fn system(cwd: &Path, options: &WorkOptions) -> anyhow::Result<String> {
-    let found = context_files(cwd, catalog::settings_folder().as_deref());
+    let own: Vec<PathBuf> =
+        [catalog::settings_folder(), catalog::pi_folder()].into_iter().flatten().collect();
+    let found = context_files(cwd, &own);
     for (path, error) in &found.problems {
         failure::warn(&format!("{} cannot be read, the model will not know it: {error}", path.display()));
     }

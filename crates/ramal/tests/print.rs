@@ -6,6 +6,8 @@
 #[allow(dead_code, unreachable_pub, missing_docs, reason = "shared with other tests")]
 #[path = "../../ramal-model/tests/support/server.rs"]
 mod server;
+#[path = "print/start.rs"]
+mod start;
 #[allow(dead_code, reason = "shared with other tests")]
 #[path = "cli/world.rs"]
 mod world;
