@@ -204,7 +204,8 @@ pub(crate) fn say(
     }
     let permission = if options.yes { Permission::Yes } else { Permission::Refuse };
     let permit = Arc::new(Unattended(work::permissions(&manager, cwd, settings, permission)));
-    let work = work::put_to_work(manager, cwd, options, settings, permit)?;
+    let work = work::prepare(&manager, cwd, options, settings)?
+        .put_to_work(manager, cwd, options, settings, permit)?;
     if mode == Mode::Json {
         let header = work.session.with_session(|manager| manager.get_header().json().to_owned());
         raw_json(out, header.trim_end())?;

@@ -76,7 +76,7 @@ fn put_to_work(
     let config = AgentConfig {
         model: Arc::clone(models) as _,
         find_model: Arc::new(find_model.clone()),
-        default_model: settings.model.clone().or_else(|| models.first_usable()),
+        default_model: work::default_model(&settings)?.or_else(|| models.first_usable()),
         default_thinking: settings.thinking_level,
         system: work::system(&cwd, options.work)?,
         tools: work::chosen_tools(options.work, &settings)?,
