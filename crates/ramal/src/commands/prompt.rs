@@ -1,24 +1,27 @@
 //! `ramal -p`: says something to a model, prints what it answers, and ends.
 
-use std::io::{self, IsTerminal as _, Read, Write};
-use std::path::Path;
-use std::sync::{Arc, mpsc};
+mod words;
+
+use std::io::{self, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use ramal_agent::AgentEvent;
 use ramal_agent::permission::Mode as Permission;
-use ramal_agent::{AgentEvent, Prompt};
 use ramal_session::{Message, NameSource, SessionManager};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
+pub(crate) use self::words::Said;
 use super::print_text;
 use crate::cli::Globals;
 use crate::failure::{self, Failure, Status};
 use crate::output::raw_json;
 use crate::settings::{self, Settings};
 use crate::signals::Signals;
+use crate::view::clean;
 use crate::view::says::called_on;
-use crate::view::{clean, human};
 use crate::work::{HEADING, Unattended, Work, WorkOptions};
 use crate::{remembered, resolve, title, work};
 
@@ -69,6 +72,10 @@ impl Args {
         self.print.is_some()
     }
 
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref().map(str::trim).filter(|name| !name.is_empty())
+    }
+
     /// Whether none of these options was given.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Args::default()
@@ -76,18 +83,72 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<Status> {
-    let text = said(args.print.as_ref().and_then(Option::as_deref))?;
-    let mut manager = open(args, globals)?;
-    let cwd = work::directory(&manager)?;
+    let said = words::said(args.print.as_ref().and_then(Option::as_deref))?;
+    let opened = open(args, globals)?;
+    let cwd = opened.directory()?;
     if io::stderr().is_terminal() && is_elsewhere(&cwd) {
         failure::note(&format!("The session works in {}", cwd.display()));
     }
-    if let Some(name) = args.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
-        manager.set_session_name(name, NameSource::User)?;
-    }
     let (settings, problems) = settings::load(&cwd);
     settings::warn(&problems);
-    say(manager, &cwd, &text, args.mode.unwrap_or_default(), &args.work, &settings, out)
+    let turn = Turn {
+        cwd: &cwd,
+        mode: args.mode.unwrap_or_default(),
+        name: args.name(),
+        options: &args.work,
+        settings: &settings,
+    };
+    say(opened, &said, &turn, out)
+}
+
+/// How something is said, beside what and where.
+pub(crate) struct Turn<'a> {
+    /// The directory that it works in.
+    pub(crate) cwd: &'a Path,
+    pub(crate) mode: Mode,
+    /// The name that the session is given.
+    pub(crate) name: Option<&'a str>,
+    pub(crate) options: &'a WorkOptions,
+    pub(crate) settings: &'a Settings,
+}
+
+/// A session that was found. A copy of it is made when it is known that nothing else is missing.
+pub(crate) struct Opened {
+    session: SessionManager,
+    copy: Option<CopyOf>,
+}
+
+/// What a copy of a session is made from.
+struct CopyOf {
+    source: PathBuf,
+    cwd: PathBuf,
+    session_dir: Option<PathBuf>,
+}
+
+impl From<SessionManager> for Opened {
+    fn from(session: SessionManager) -> Opened {
+        Opened { session, copy: None }
+    }
+}
+
+impl Opened {
+    /// Where it will work.
+    fn directory(&self) -> anyhow::Result<PathBuf> {
+        match &self.copy {
+            Some(copy) => Ok(copy.cwd.clone()),
+            None => work::directory(&self.session),
+        }
+    }
+
+    /// The session that is gone on with.
+    fn begin(self) -> anyhow::Result<SessionManager> {
+        match self.copy {
+            Some(CopyOf { source, cwd, session_dir }) => {
+                Ok(SessionManager::fork_from(&source, &cwd, session_dir.as_deref())?)
+            }
+            None => Ok(self.session),
+        }
+    }
 }
 
 /// Whether this is another directory than the one where the user is.
@@ -96,22 +157,24 @@ fn is_elsewhere(cwd: &Path) -> bool {
     resolve::cwd().is_ok_and(|here| real(&here) != real(cwd))
 }
 
-/// The session in which it is said.
-fn open(args: &Args, globals: &Globals) -> anyhow::Result<SessionManager> {
+/// The session in which it is said. Writes nothing.
+fn open(args: &Args, globals: &Globals) -> anyhow::Result<Opened> {
     let session_dir = globals.session_dir.as_deref();
     let cwd = resolve::cwd()?;
     if args.no_session {
-        return Ok(SessionManager::in_memory(&cwd));
+        return Ok(SessionManager::in_memory(&cwd).into());
     }
     if let Some(source) = &args.fork {
         let source = resolve::session_path(Some(source), globals)?;
-        return Ok(SessionManager::fork_from(&source, &cwd, session_dir)?);
+        let session = SessionManager::open_in(&source, None, &cwd)?;
+        let copy = CopyOf { source, cwd, session_dir: session_dir.map(PathBuf::from) };
+        return Ok(Opened { session, copy: Some(copy) });
     }
     if let Some(name) = args.session.as_deref().filter(|name| is_new_file(name)) {
-        return Ok(SessionManager::open_in(Path::new(name), session_dir, &cwd)?);
+        return Ok(SessionManager::open_in(Path::new(name), session_dir, &cwd)?.into());
     }
     if let Some(name) = args.session.as_deref().or(args.resume.as_deref()) {
-        return resolve::session(Some(name), globals);
+        return Ok(resolve::session(Some(name), globals)?.into());
     }
     if args.continue_ {
         let mut session = SessionManager::continue_recent(&cwd, session_dir)?;
@@ -119,9 +182,9 @@ fn open(args: &Args, globals: &Globals) -> anyhow::Result<SessionManager> {
             failure::note("No session of this directory to go on with: this is a new one");
         }
         remembered::recall(&mut session);
-        return Ok(session);
+        return Ok(session.into());
     }
-    Ok(SessionManager::create(&cwd, session_dir)?)
+    Ok(SessionManager::create(&cwd, session_dir)?.into())
 }
 
 /// Whether this can only be the path of a file that is not there yet, in a folder that is.
@@ -132,99 +195,58 @@ fn is_new_file(name: &str) -> bool {
     looks_like_a_path && !path.exists() && folder.is_dir()
 }
 
-/// Bytes of standard input that are said; more is no prompt for any model.
-const LONGEST_INPUT: u64 = 16 << 20;
-
-/// How long standard input is waited for before that is said.
-const QUIET: Duration = Duration::from_secs(2);
-
-/// What is to be said: the text of the command line, and behind it what comes on standard input.
-fn said(text: Option<&str>) -> anyhow::Result<String> {
-    let input = if io::stdin().is_terminal() { String::new() } else { standard_input()? };
-    let parts = [text.unwrap_or_default(), &input];
-    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
-    if parts.is_empty() {
-        return Err(Failure::usage("there is nothing to say")
-            .hint("write it behind -p, in quotes, or send it on standard input")
-            .into());
-    }
-    Ok(parts.join("\n\n"))
-}
-
-fn standard_input() -> anyhow::Result<String> {
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = io::stdin().take(LONGEST_INPUT + 1).read_to_end(&mut bytes);
-        // Nobody waits any more if the program ends.
-        let _ = sender.send(read.map(|_| bytes));
-    });
-    let read = match receiver.recv_timeout(QUIET) {
-        Err(mpsc::RecvTimeoutError::Timeout) => {
-            failure::note("Waiting for the end of standard input (with </dev/null there is none)");
-            receiver.recv().ok()
-        }
-        read => read.ok(),
-    };
-    let bytes = match read {
-        Some(Ok(bytes)) => bytes,
-        Some(Err(error)) => {
-            return Err(Failure::new(format!("standard input cannot be read: {error}")).into());
-        }
-        None => Vec::new(),
-    };
-    if bytes.len() as u64 > LONGEST_INPUT {
-        let most = human::count(LONGEST_INPUT);
-        return Err(Failure::new(format!("standard input is longer than {most} bytes"))
-            .hint("write it into a file, and let the model read the part that matters")
-            .into());
-    }
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Failure::new("standard input is no text in UTF-8; nothing was said"))?;
-    Ok(text.trim_end().to_owned())
-}
-
-/// Says `text` in a session, prints the answer and remembers where one is then.
+/// Says something in a session, prints the answer and remembers where one is then.
 ///
 /// # Errors
-/// If no model can be asked, the model failed, or something could not be stored or printed.
+/// If no model can be asked — nothing is written then —, the model failed, or something could not be
+/// stored or printed.
 pub(crate) fn say(
-    manager: SessionManager,
-    cwd: &Path,
-    text: &str,
-    mode: Mode,
-    options: &WorkOptions,
-    settings: &Settings,
+    opened: Opened,
+    said: &Said,
+    turn: &Turn<'_>,
     out: &mut dyn Write,
 ) -> anyhow::Result<Status> {
+    let Turn { cwd, mode, options, settings, .. } = *turn;
+    let prepared = work::prepare(&opened.session, cwd, options, settings)?;
+    let manager = opened.begin()?;
     let is_new = manager.message_count() == 0 && manager.is_persisted();
-    let wants_title = is_new && settings.auto_title && manager.get_session_name().is_none();
+    let is_named = turn.name.is_some() || manager.get_session_name().is_some();
+    let wants_title = is_new && settings.auto_title && !is_named;
     if let Some(open) = ramal_agent::interruption(&manager)? {
         failure::note(&open.message());
     }
     let permission = if options.yes { Permission::Yes } else { Permission::Refuse };
     let permit = Arc::new(Unattended(work::permissions(&manager, cwd, settings, permission)));
-    let work = work::prepare(&manager, cwd, options, settings)?
-        .put_to_work(manager, cwd, options, settings, permit)?;
+    let work = prepared.put_to_work(manager, cwd, options, settings, permit)?;
+    if let Some(name) = turn.name {
+        work.session.set_session_name(name)?;
+    }
     if mode == Mode::Json {
-        let header = work.session.with_session(|manager| manager.get_header().json().to_owned());
-        raw_json(out, header.trim_end())?;
-        writeln!(out)?;
-        out.flush()?;
+        work.session.with_session(|manager| print_header(manager, out))?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut show = Show { mode, tells: io::stderr().is_terminal(), cwd, out };
-    let ended = runtime.block_on(run_turn(&work, text, wants_title, &mut show));
-    work.session.with_session(|manager| {
-        if manager.is_on_disk() {
-            remembered::remember(manager);
-            failure::warn_without_locks(manager);
-        }
-    });
+    let ended = runtime.block_on(run_turn(&work, said, wants_title, &mut show));
+    work.session.with_session(|manager| leave(manager));
     // A title that has not come is not waited for.
     runtime.shutdown_background();
     let is_kept = work.session.with_session(|manager| manager.is_on_disk());
     ended?.status(mode, is_kept, out)
+}
+
+/// Prints the line that JSON begins with.
+fn print_header(session: &SessionManager, out: &mut dyn Write) -> io::Result<()> {
+    raw_json(out, session.get_header().json().trim_end())?;
+    writeln!(out)?;
+    out.flush()
+}
+
+/// Remembers where one is in a session, and says what is to be known of its place.
+fn leave(session: &SessionManager) {
+    if session.is_on_disk() {
+        remembered::remember(session);
+        failure::warn_without_locks(session);
+    }
 }
 
 /// How a turn ended.
@@ -269,16 +291,16 @@ impl Ended {
     }
 }
 
-async fn run_turn(work: &Work, text: &str, wants_title: bool, show: &mut Show<'_>) -> anyhow::Result<Ended> {
+async fn run_turn(work: &Work, said: &Said, wants_title: bool, show: &mut Show<'_>) -> anyhow::Result<Ended> {
     // Signals are heard before anything is stored that they could leave half done.
     let mut signals = Signals::new()?;
     let mut events = work.session.subscribe();
-    work.session.prompt(Prompt::text(text))?;
+    work.session.prompt(said.prompt.clone())?;
     let mut title = None;
     let ended = follow(work, &mut events, &mut signals, show, || {
         // The answer comes first, also from a server that gives one at a time.
         if wants_title && title.is_none() {
-            title = Some(tokio::spawn(title::ask(work, text)));
+            title = Some(tokio::spawn(title::ask(work, said.about())));
         }
     })
     .await;
@@ -361,7 +383,7 @@ impl Show<'_> {
             self.out.write_all(b"\n")?;
             return self.out.flush();
         }
-        if self.tells
+        if (self.tells || is_trouble(event))
             && let Some(line) = self.line(event)
         {
             failure::note(&line);
@@ -390,4 +412,14 @@ impl Show<'_> {
             _ => return None,
         })
     }
+}
+
+/// Whether it is told also where nobody looks: silence for seconds would be a riddle in any log.
+fn is_trouble(event: &AgentEvent) -> bool {
+    matches!(
+        event,
+        AgentEvent::AutoRetryStart { .. }
+            | AgentEvent::HookError { .. }
+            | AgentEvent::CompactionEnd { error_message: Some(_), .. }
+    )
 }

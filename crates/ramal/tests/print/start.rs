@@ -50,6 +50,49 @@ fn a_program_is_served_whatever_model_is_set() {
     assert_eq!((&state["success"], state["data"]["model"].is_string()), (&true.into(), false), "{state}");
 }
 
+#[test]
+fn a_failed_start_leaves_nothing() {
+    let (world, model) = playing(&[text("one")]);
+    say(&world, "first", &model, &[]).done();
+    let before = fs::read(&sessions(&world)[0]).unwrap();
+    let id =
+        sessions(&world)[0].file_stem().unwrap().to_string_lossy().rsplit('_').next().unwrap().to_owned();
+    let nope = ["--model".to_owned(), "nope/x".to_owned()];
+    for session in [&["--fork", &id][..], &["-c"], &["-r", &id], &[]] {
+        for (model, more) in [
+            (&nope[..], &[][..]),
+            (&model, &["--tools", "wirte"]),
+            (&model, &["--system-prompt", "unreadable"]),
+        ] {
+            world.write("work/unreadable", b"\xff");
+            let run = say(&world, "hi", model, &[session, &["--name", "X"], more].concat());
+            assert!(run.status > 0 && run.out.is_empty(), "{session:?} {more:?}: {run:?}");
+            assert_eq!(sessions(&world).len(), 1, "{session:?} {more:?}");
+            assert_eq!(fs::read(&sessions(&world)[0]).unwrap(), before, "{session:?} {more:?}");
+        }
+    }
+    // With nothing missing, all of it is done.
+    say(&world, "hi", &model, &["--fork", &id, "--name", "X"]).done();
+    assert_eq!(sessions(&world).len(), 2);
+    assert!(world.run(["ls"]).done().out.contains('X'));
+}
+
+#[test]
+fn retries_are_told_where_nobody_looks() {
+    let error = json!({ "error": { "kind": "overloaded", "message": "busy\u{1b}[31m" } });
+    let (world, model) = playing(&[error.clone(), error, text("Now.")]);
+    world.write(SETTINGS, "[retry]\nbaseDelayMs = 1\n");
+    let run = say(&world, "x", &model, &[]).done();
+    assert_eq!(run.out, "Now.\n");
+    let lines: Vec<&str> = run.err.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", run.err);
+    assert!(lines[0].contains("busy") && lines[0].ends_with("(1 of 3)"), "{}", run.err);
+    assert!(lines[1].ends_with("(2 of 3)") && !run.err.contains('\u{1b}'), "{}", run.err);
+    // In JSON the events say it.
+    let run = say(&world, "x", &model, &["--mode", "json"]).done();
+    assert_eq!((&*run.err, run.out.matches("\"auto_retry_start\"").count()), ("", 2));
+}
+
 /// A provider in `models.toml`.
 fn models_at(server: &Server, key: &str) -> String {
     format!(
