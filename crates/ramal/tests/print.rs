@@ -8,6 +8,8 @@
 mod server;
 #[path = "print/start.rs"]
 mod start;
+#[path = "print/words.rs"]
+mod words;
 #[allow(dead_code, reason = "shared with other tests")]
 #[path = "cli/world.rs"]
 mod world;

@@ -1,5 +1,6 @@
 //! `ramal -p`: says something to a model, prints what it answers, and ends.
 
+mod shell;
 mod words;
 
 use std::io::{self, IsTerminal as _, Write};
@@ -29,6 +30,9 @@ use crate::{remembered, resolve, title, work};
 #[derive(Debug, Clone, Default, PartialEq, clap::Args)]
 pub(crate) struct Args {
     /// Say TEXT to a model, print its answer and end. What comes on standard input is said too
+    ///
+    /// @FILE says a file, a text or an image. !COMMAND asks no
+    /// model: it runs the command, prints its output and keeps it for the model; !!COMMAND keeps it from it.
     #[arg(short, long, value_name = "TEXT", num_args = 0..=1, help_heading = HEADING)]
     print: Option<Option<String>>,
     /// Print the last answer, or all that happens as JSON lines
@@ -72,6 +76,11 @@ impl Args {
         self.print.is_some()
     }
 
+    /// The words of the command line that are said.
+    fn words(&self) -> Vec<&str> {
+        self.print.iter().flatten().map(|text| &**text).collect()
+    }
+
     fn name(&self) -> Option<&str> {
         self.name.as_deref().map(str::trim).filter(|name| !name.is_empty())
     }
@@ -83,7 +92,12 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<Status> {
-    let said = words::said(args.print.as_ref().and_then(Option::as_deref))?;
+    let words = args.words();
+    let shell = words::shell_command(&words);
+    let said = match &shell {
+        Some(_) => Said::default(),
+        None => words::said(&words, &resolve::cwd()?)?,
+    };
     let opened = open(args, globals)?;
     let cwd = opened.directory()?;
     if io::stderr().is_terminal() && is_elsewhere(&cwd) {
@@ -98,7 +112,10 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         options: &args.work,
         settings: &settings,
     };
-    say(opened, &said, &turn, out)
+    match shell {
+        Some(shell) => shell::run(opened, &shell, &turn, out),
+        None => say(opened, &said, &turn, out),
+    }
 }
 
 /// How something is said, beside what and where.

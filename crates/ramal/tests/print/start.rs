@@ -153,7 +153,7 @@ fn commands_do_not_see_keys() {
         assert!(text.contains("the end") && text.contains("sk-other"), "{text}");
         text
     };
-    for prompt in ["look", "look again"] {
+    for prompt in ["look", "!env; echo the end"] {
         let text = env(prompt, &[]);
         assert!(!text.contains("sk-secret") && !text.contains("MYKEY="), "{prompt}: {text}");
     }

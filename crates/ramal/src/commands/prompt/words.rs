@@ -1,10 +1,13 @@
-//! What is said with `ramal -p`: the text of the command line, and standard input.
+//! What is said with `ramal -p`: words of the command line, files that they name, standard input.
 
 use std::io::{self, IsTerminal as _, Read as _};
+use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use ramal_agent::Prompt;
+use ramal_agent::shell::ShellCommand;
+use ramal_agent::tools::paths;
 
 use crate::failure::{self, Failure};
 use crate::view::human;
@@ -36,12 +39,23 @@ impl Said {
     }
 }
 
-/// What is to be said: the text, and behind it what comes on standard input.
+/// The command that the words are, `!command` or `!!command`. Standard input never is one: it may come
+/// from anybody.
+pub(super) fn shell_command(words: &[&str]) -> Option<ShellCommand> {
+    ShellCommand::parse(&words.join(" ")).filter(|_| !words.iter().any(|word| is_file(word)))
+}
+
+/// What is to be said: the files that are named, the words, and behind them what comes on standard input.
 ///
 /// # Errors
-/// If standard input cannot be read, or there is nothing to say.
-pub(super) fn said(text: Option<&str>) -> anyhow::Result<Said> {
-    let mut said = Said::text(text.unwrap_or_default().trim());
+/// If a file cannot be said, or there is nothing to say.
+pub(super) fn said(words: &[&str], here: &Path) -> anyhow::Result<Said> {
+    let (files, typed): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| is_file(word));
+    let mut said = Said { typed: typed.join(" ").trim().to_owned(), ..Said::default() };
+    for file in files {
+        attach(&mut said.prompt, file, here)?;
+    }
+    said.prompt.add(&said.typed);
     if !io::stdin().is_terminal() {
         said.prompt.add(&standard_input()?);
     }
@@ -51,6 +65,22 @@ pub(super) fn said(text: Option<&str>) -> anyhow::Result<Said> {
             .into());
     }
     Ok(said)
+}
+
+/// Whether a word names a file: `@` and a path. A sentence that begins so is one only if the file is there.
+fn is_file(word: &str) -> bool {
+    word.strip_prefix('@').is_some_and(|name| {
+        let is_there = || paths::resolve(name, Path::new("")).exists();
+        !name.is_empty() && (!name.contains(char::is_whitespace) || is_there())
+    })
+}
+
+fn attach(prompt: &mut Prompt, word: &str, here: &Path) -> anyhow::Result<()> {
+    let path = paths::resolve(word.strip_prefix('@').unwrap_or(word), here);
+    prompt.attach(&path).map_err(|error| {
+        let hint = "`@` in front of a word says the file of that name; in a longer text, in quotes, it is only a sign";
+        Failure::new(error.to_string()).hint(hint).into()
+    })
 }
 
 fn standard_input() -> anyhow::Result<String> {
