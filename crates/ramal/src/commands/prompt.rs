@@ -31,10 +31,13 @@ use crate::{remembered, resolve, title, work};
 pub(crate) struct Args {
     /// Say TEXT to a model, print its answer and end. What comes on standard input is said too
     ///
-    /// @FILE says a file, a text or an image. !COMMAND asks no
+    /// TEXT may also stand elsewhere on the line. @FILE says a file, a text or an image. !COMMAND asks no
     /// model: it runs the command, prints its output and keeps it for the model; !!COMMAND keeps it from it.
     #[arg(short, long, value_name = "TEXT", num_args = 0..=1, help_heading = HEADING)]
     print: Option<Option<String>>,
+    /// All words that are said, where they do not all stand behind --print.
+    #[arg(skip)]
+    words: Vec<String>,
     /// Print the last answer, or all that happens as JSON lines
     #[arg(long, value_enum, value_name = "MODE", requires = "print", help_heading = HEADING)]
     mode: Option<Mode>,
@@ -76,9 +79,18 @@ impl Args {
         self.print.is_some()
     }
 
+    /// Says these words, in place of what stands behind `--print`.
+    pub(crate) fn with_words(mut self, words: Vec<String>) -> Args {
+        self.words = words;
+        self
+    }
+
     /// The words of the command line that are said.
     fn words(&self) -> Vec<&str> {
-        self.print.iter().flatten().map(|text| &**text).collect()
+        match &*self.words {
+            [] => self.print.iter().flatten().map(|text| &**text).collect(),
+            words => words.iter().map(|word| &**word).collect(),
+        }
     }
 
     fn name(&self) -> Option<&str> {

@@ -63,6 +63,7 @@ fn a_failed_start_leaves_nothing() {
             (&nope[..], &[][..]),
             (&model, &["--tools", "wirte"]),
             (&model, &["--system-prompt", "unreadable"]),
+            (&model, &["@none.md"]),
         ] {
             world.write("work/unreadable", b"\xff");
             let run = say(&world, "hi", model, &[session, &["--name", "X"], more].concat());

@@ -10,6 +10,63 @@ fn last_said(world: &World) -> Value {
 }
 
 #[test]
+fn words_may_stand_anywhere() {
+    let (world, model) = playing(&[text("Yes.")]);
+    let [flag, name] = &model;
+    for (args, want) in [
+        (vec!["-p", flag, name, "what is this?"], "what is this?"),
+        (vec!["what is this?", "-c", "-p", flag, name], "what is this?"),
+        (vec!["-c", flag, name, "--print", "what is this?"], "what is this?"),
+        (vec!["-c", "-p", "what", "is", flag, name, "this?"], "what is this?"),
+        (vec!["is", flag, name, "-c", "-p", "this?"], "is this?"),
+        (vec!["-c", "-p", flag, name, "--", "--help"], "--help"),
+        (vec!["-c", flag, name, "-p", "- item\n- item"], "- item\n- item"),
+        (vec!["-c", flag, name, "--print=- item"], "- item"),
+        (vec![flag, name, "-cp", "--help is not shown, why?"], "--help is not shown, why?"),
+        // The name of a command is a word where it cannot be a command.
+        (vec!["-c", flag, name, "-p", "tree"], "tree"),
+    ] {
+        assert_eq!(world.run(&args).done().out, "Yes.\n", "{args:?}");
+        assert_eq!(last_said(&world)[0]["text"], want, "{args:?}");
+    }
+}
+
+#[test]
+fn a_mistyped_command_is_never_said() {
+    let (world, model) = playing(&[text("Yes.")]);
+    let [flag, name] = &model;
+    world.run(["tre"]).failed(2, &["unrecognized subcommand 'tre'", "tree"]);
+    world.run(["what is this?"]).failed(2, &["'what is this?'", "hint: `ramal -p"]);
+    world.run([flag, name, "tre"]).failed(2, &["tre"]);
+    world.run(["labels", "-p", flag, name]).failed(2, &["-p"]);
+    world.run(["-p", flag, name, "tree", "leaf", "more"]).failed(2, &["error:"]);
+    world.run(["-p", "x", flag, name, "--thnking", "low"]).failed(2, &["--thnking"]);
+    world.run(["-p", "--help"]).done();
+    assert!(sessions(&world).is_empty());
+}
+
+#[test]
+fn files_are_said_by_their_names() {
+    let (world, model) = playing(&[text("Yes.")]);
+    let notes = world.write("work/notes.md", "one\ntwo\n");
+    let image = world.write("home/a b.png", b"\x89PNG\r\n\x1a\nrest");
+    let mut command = world.command();
+    command.args(["-p", "@notes.md", "what is wrong?", "@~/a b.png"]).args(&model);
+    // A sentence is a file only if there is one of that name.
+    command.args(["@somebody said so"]);
+    let run = Run::of(command.output().unwrap());
+    assert_eq!(run.status, 0, "{run:?}");
+    let said = last_said(&world);
+    let notes = format!("<file path=\"{}\">\none\ntwo\n</file>", notes.display());
+    let seen = format!("<file path=\"{}\"></file>", image.display());
+    assert_eq!(said[0]["text"], format!("{notes}\n\n{seen}\n\nwhat is wrong? @somebody said so"));
+    assert_eq!((&said[1]["type"], &said[1]["mimeType"]), (&"image".into(), &"image/png".into()));
+    assert_eq!(said[1]["data"], "iVBORw0KGgpyZXN0");
+    say(&world, "@notes.md", &model, &["-c"]).done();
+    assert_eq!(last_said(&world)[0]["text"], notes);
+}
+
+#[test]
 fn a_file_that_cannot_be_said() {
     let (world, model) = playing(&[text("Yes.")]);
     world.write("work/bytes", b"a\xff\0");
