@@ -7,8 +7,9 @@ use ramal_session::{Kind, ReadError, Role, SessionManager};
 pub enum Interruption {
     /// A message, or the results of calls, that the model has not answered.
     NotAnswered,
-    /// So many calls of the last answer were not run, or their results not stored.
-    CallsNotRun(usize),
+    /// So many calls of the last answer have no result: they were not run, not to their end, or what came
+    /// of them was not stored.
+    CallsWithoutResult(usize),
 }
 
 impl Interruption {
@@ -18,11 +19,11 @@ impl Interruption {
             Interruption::NotAnswered => {
                 "Nothing follows the last message: the turn was interrupted, or goes on in another program.".into()
             }
-            Interruption::CallsNotRun(1) => {
-                "A call of a tool has no result: the turn was interrupted, or goes on in another program. The model is told that it did not run.".into()
+            Interruption::CallsWithoutResult(1) => {
+                "A call of a tool has no result: the turn was interrupted, or goes on in another program. It may have run, wholly or in part; the model is told that nothing is known of its effects.".into()
             }
-            Interruption::CallsNotRun(count) => format!(
-                "{count} calls of tools have no result: the turn was interrupted, or goes on in another program. The model is told that they did not run."
+            Interruption::CallsWithoutResult(count) => format!(
+                "{count} calls of tools have no result: the turn was interrupted, or goes on in another program. They may have run, wholly or in part; the model is told that nothing is known of their effects."
             ),
         }
     }
@@ -52,7 +53,7 @@ pub fn interruption(session: &SessionManager) -> Result<Option<Interruption>, Re
                 return Ok(match calls.saturating_sub(results) {
                     0 if results > 0 => Some(Interruption::NotAnswered),
                     0 => None,
-                    open => Some(Interruption::CallsNotRun(open)),
+                    open => Some(Interruption::CallsWithoutResult(open)),
                 });
             }
             (kind, _) if kind.is_conversation() => return Ok(None),
@@ -77,6 +78,19 @@ mod tests {
     }
 
     #[test]
+    fn the_user_reads_what_the_model_is_told() {
+        let mut session = SessionManager::in_memory("/work");
+        let call = r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"bash","arguments":{}}],"stopReason":"toolUse"}"#;
+        session.append_message(call).unwrap();
+        let said = interruption(&session).unwrap().unwrap().message();
+        let context = session.build_session_context(ramal_session::At::Leaf).unwrap();
+        let told: Vec<String> = context.model_messages().map(Result::unwrap).collect();
+        let words = "othing is known of its effects";
+        assert!(told.last().unwrap().contains(words) && said.contains(words), "{said}\n{told:?}");
+        assert!(!said.contains("did not run"), "{said}");
+    }
+
+    #[test]
     fn what_is_left_open_is_told() {
         let ask = r#"{"role":"user","content":"q"}"#;
         let done = r#"{"role":"assistant","content":[{"type":"text","text":"a"}],"stopReason":"stop"}"#;
@@ -88,8 +102,8 @@ mod tests {
         assert_eq!(after(&[ask]), Some(Interruption::NotAnswered));
         assert_eq!(after(&[ask, done]), None);
         assert_eq!(after(&[ask, aborted]), None);
-        assert_eq!(after(&[ask, calls]), Some(Interruption::CallsNotRun(2)));
-        assert_eq!(after(&[ask, calls, result]), Some(Interruption::CallsNotRun(1)));
+        assert_eq!(after(&[ask, calls]), Some(Interruption::CallsWithoutResult(2)));
+        assert_eq!(after(&[ask, calls, result]), Some(Interruption::CallsWithoutResult(1)));
         assert_eq!(after(&[ask, calls, result, result]), Some(Interruption::NotAnswered));
     }
 }

@@ -6,6 +6,7 @@
 
 mod aside;
 mod ask;
+mod attached;
 mod branch;
 mod compacting;
 mod error;
@@ -33,6 +34,7 @@ pub mod shell;
 pub mod summary;
 pub mod tools;
 
+pub use attached::AttachError;
 pub use branch::Branched;
 pub use compacting::Compacted;
 pub use error::AgentError;

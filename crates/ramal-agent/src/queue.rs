@@ -13,12 +13,15 @@ pub struct Prompt {
     pub text: String,
     /// Image blocks, each a JSON object.
     pub images: Vec<String>,
+    /// What the user typed of it, where files and the like are said with it: by that a conversation can be
+    /// named.
+    pub typed: Option<String>,
 }
 
 impl Prompt {
     /// A prompt that is only text.
     pub fn text(text: impl Into<String>) -> Prompt {
-        Prompt { text: text.into(), images: Vec::new() }
+        Prompt { text: text.into(), ..Prompt::default() }
     }
 
     /// The message of the log.

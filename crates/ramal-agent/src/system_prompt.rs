@@ -32,33 +32,51 @@ pub struct ContextFiles {
     pub problems: Vec<(PathBuf, io::Error)>,
 }
 
-/// Looks for context files: in `user_folder`, and in `cwd` and every directory above it.
-pub fn context_files(cwd: &Path, user_folder: Option<&Path>) -> ContextFiles {
+/// Looks for context files: in the first of `user_folders` that has one, and in `cwd` and every directory
+/// above it.
+pub fn context_files(cwd: &Path, user_folders: &[PathBuf]) -> ContextFiles {
     let mut found = ContextFiles::default();
-    let above: Vec<&Path> = cwd.ancestors().collect();
     let mut seen: Vec<PathBuf> = Vec::new();
-    for folder in user_folder.into_iter().chain(above.into_iter().rev()) {
+    for folder in user_folders {
+        if found.take_from(folder, &mut seen) {
+            break;
+        }
+    }
+    let above: Vec<&Path> = cwd.ancestors().collect();
+    for folder in above.into_iter().rev() {
+        found.take_from(folder, &mut seen);
+    }
+    found
+}
+
+impl ContextFiles {
+    /// Takes in the file of a folder, unless it was seen. Answers whether there is one.
+    fn take_from(&mut self, folder: &Path, seen: &mut Vec<PathBuf>) -> bool {
+        let mut is_there = false;
         for name in CONTEXT_FILES {
             let path = folder.join(name);
             let real = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
             if seen.contains(&real) {
-                break;
+                return true;
             }
             match read(&path) {
                 Ok(text) => {
                     seen.push(real);
                     if !text.trim().is_empty() {
-                        found.files.push(ContextFile { path, text });
+                        self.files.push(ContextFile { path, text });
                     }
-                    break;
+                    return true;
                 }
                 Err(error)
                     if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
-                Err(error) => found.problems.push((path, error)),
+                Err(error) => {
+                    is_there = true;
+                    self.problems.push((path, error));
+                }
             }
         }
+        is_there
     }
-    found
 }
 
 fn read(path: &Path) -> io::Result<String> {
@@ -104,7 +122,7 @@ mod tests {
         std::fs::write(project.join("CLAUDE.md"), "project\n").unwrap();
         std::fs::write(inner.join("AGENTS.md"), "inner").unwrap();
         std::fs::write(inner.join("CLAUDE.md"), "not this one").unwrap();
-        let found = context_files(&inner, Some(&user));
+        let found = context_files(&inner, &[folder.path().join("none"), user.clone(), project.clone()]);
         let texts: Vec<&str> = found.files.iter().map(|file| file.text.trim()).collect();
         assert_eq!(texts, ["mine", "project", "inner"]);
         let prompt = system_prompt(&inner, &found.files, None, Some("Be brief."));

@@ -181,7 +181,7 @@ impl AgentSession {
             for prompt in prompts {
                 let message = prompt.to_message(time::now());
                 let id = manager.append_message(&message)?;
-                self.titles().said(&manager, &prompt.text);
+                self.titles().said(&manager, prompt.typed.as_deref().unwrap_or(&prompt.text));
                 said.push((message, id));
             }
         }

@@ -436,3 +436,29 @@ async fn servers_on_this_machine_are_found() {
     catalog.add_local(found[0].clone());
     assert_eq!(catalog.usable().count(), 0);
 }
+
+#[test]
+fn a_name_is_looked_up_without_its_key() {
+    let own = "[providers.mine]\napi = \"openai-completions\"\nbase_url = \"http://x/v1\"\napi_key_command = \"exit 3\"\n\
+               models = [{ id = \"m\", context_window = 10, max_output = 5 }]\n";
+    let (catalog, _) = load(Some(own), None, &[]);
+    assert!(matches!(catalog.find("mine/m"), Err(FindError::Unusable { .. })));
+    for name in ["mine/m", "m", "replay/x", "anthropic/claude-opus-5-5"] {
+        assert_eq!(catalog.look_up(name), Ok(()), "{name}");
+    }
+    assert!(matches!(catalog.look_up("mine/n"), Err(FindError::Unknown { .. })));
+}
+
+#[test]
+fn the_variables_that_hold_keys_are_known() {
+    let own = "[providers.mine]\napi = \"openai-completions\"\nbase_url = \"http://x/v1\"\napi_key_env = [\"A\", \"B\"]\n\
+               [providers.openai]\napi_key = \"sk\"\n[providers.broken]\napi_key_env = \"C\"\n";
+    let (catalog, _) = load(Some(own), None, &["B"]);
+    for name in ["A", "B", "C", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"] {
+        assert!(catalog.key_variables().contains(name), "{name} in {:?}", catalog.key_variables());
+    }
+    let pi =
+        r#"{"providers": {"p": {"baseUrl": "http://x", "api": "openai-completions", "apiKey": "PIS_OWN"}}}"#;
+    assert!(!load(None, Some(pi), &[]).0.key_variables().contains("PIS_OWN"));
+    assert!(load(None, Some(pi), &["PIS_OWN"]).0.key_variables().contains("PIS_OWN"));
+}

@@ -1,9 +1,11 @@
 //! The command line: which commands there are, and what holds for all of them.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::error::{ContextKind, ErrorKind};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use ramal_session::library::Places;
 
 use crate::commands;
@@ -21,6 +23,7 @@ use crate::view::terminal;
 #[command(
     name = "ramal",
     version,
+    override_usage = "ramal [OPTIONS] [COMMAND]\n       ramal [OPTIONS] -p [TEXT | @FILE]...",
     after_help = "\
 SESSION is a path, the beginning of a session id, a session's name, or nothing for the most recent \
 session of this directory. ENTRY is an id or the beginning of one, a label, `leaf`, `root`, and any of \
@@ -114,7 +117,7 @@ impl Cli {
         if !self.prompt.is_empty() {
             return Err(Failure::usage("what is said to a model with -p has no other command beside it")
                 .hint(
-                    "options of a command stand behind its name, and a TEXT stands in quotes right behind -p",
+                    "options of a command stand behind its name; a TEXT that is the name of a command stands right behind -p",
                 )
                 .into());
         }
@@ -141,18 +144,93 @@ impl Cli {
     }
 }
 
+/// The command line of `ramal -p`, where words may stand anywhere: there are no commands on it, so that no
+/// mistyped one is taken for something to say unless `-p` is there.
+#[derive(Debug, Parser)]
+#[command(name = "ramal", disable_help_subcommand = true)]
+struct Saying {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(flatten)]
+    prompt: commands::prompt::Args,
+    #[arg(value_name = "TEXT")]
+    words: Vec<String>,
+}
+
 /// Reads the command line. Help and version are printed at once, and so is a wrong use; the status to
 /// end with is the error then.
 pub(crate) fn parse() -> Result<Cli, Status> {
-    Cli::try_parse().map_err(|error| {
+    let arguments = with_dashes_said(std::env::args_os());
+    let parsed = Cli::try_parse_from(&arguments);
+    let parsed = parsed.or_else(|error| saying(&error, &arguments).ok_or(error));
+    parsed.map_err(|error| {
         if !error.use_stderr() {
             // If nobody reads the help, nobody needs to know.
             let _ = error.print();
             return Status::Done;
         }
         failure::usage_text(&error.render().to_string());
+        let is_unknown = error.kind() == ErrorKind::InvalidSubcommand;
+        if is_unknown && error.get(ContextKind::SuggestedSubcommand).is_none() {
+            failure::note("hint: `ramal -p \"TEXT\"` says something to a model");
+        }
         Status::WrongUse
     })
+}
+
+/// The command line as one of `ramal -p`, if what is wrong with it may be a word that stands elsewhere than
+/// right behind `-p`.
+fn saying(error: &clap::Error, arguments: &[OsString]) -> Option<Cli> {
+    if !matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument) {
+        return None;
+    }
+    let matches = Saying::command().try_get_matches_from(arguments).ok()?;
+    let Saying { globals, prompt, words } = Saying::from_arg_matches(&matches).ok()?;
+    // With a command's name in front it is a command with something wrong behind it.
+    let command = Cli::command();
+    let names_command = |word: &String| word == "help" || command.find_subcommand(word).is_some();
+    if !prompt.is_wanted() || words.first().is_some_and(names_command) {
+        return None;
+    }
+    let prompt = prompt.with_words(in_order(&matches, words));
+    Some(Cli { globals, prompt, command: None })
+}
+
+/// The words as they stand on the command line, with that behind `-p` in its place.
+fn in_order(matches: &ArgMatches, words: Vec<String>) -> Vec<String> {
+    let mut placed: Vec<(usize, String)> =
+        matches.indices_of("words").into_iter().flatten().zip(words).collect();
+    let print = matches.try_get_one::<String>("print").ok().flatten();
+    if let (Some(place), Some(text)) = (matches.index_of("print"), print) {
+        placed.push((place, text.clone()));
+    }
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, word)| word).collect()
+}
+
+/// The arguments, where a text with a dash in front that stands right behind `-p` is tied to it: options
+/// have no white space in them.
+fn with_dashes_said(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut tied: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        match tied.last_mut().filter(|last| is_print(last) && is_text_with_dash(&argument)) {
+            Some(print) => {
+                print.push("=");
+                print.push(argument);
+            }
+            None => tied.push(argument),
+        }
+    }
+    tied
+}
+
+fn is_print(argument: &OsString) -> bool {
+    ["-p", "-cp", "--print"].iter().any(|print| argument == print)
+}
+
+fn is_text_with_dash(argument: &OsString) -> bool {
+    let Some(text) = argument.to_str().filter(|text| text.starts_with('-')) else { return false };
+    text.find(char::is_whitespace).is_some_and(|end| !text.get(..end).unwrap_or_default().contains('='))
 }
 
 /// The description of the whole command line, for completions and the manual.

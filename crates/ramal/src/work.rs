@@ -1,6 +1,6 @@
 //! A session put to work: its model, its tools, what they may do, and its system prompt.
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use ramal_agent::permission::{Decision, Mode, Permissions, Store};
 use ramal_agent::tools::{self, Access, Tool};
-use ramal_agent::{AgentConfig, AgentSession, FindModel, Permit, context_files, system_prompt};
-use ramal_model::catalog::{FindError, local};
+use ramal_agent::{AgentConfig, AgentError, AgentSession, FindModel, Permit, context_files, system_prompt};
+use ramal_model::catalog::{FindError, Problem, local};
 use ramal_model::{Catalog, Models, ThinkingLevel};
 use ramal_session::{At, SessionManager, json};
 
 use crate::catalog;
 use crate::failure::{self, Failure};
-use crate::settings::Settings;
+use crate::settings::{NamedModel, Settings};
 
 /// How long a hook may take before the work goes on without it.
 const HOOK_LIMIT: Duration = Duration::from_secs(30);
@@ -78,76 +78,160 @@ pub(crate) fn directory(manager: &SessionManager) -> anyhow::Result<PathBuf> {
         .into())
 }
 
-/// Puts a session to work in `cwd`. A model and a thinking level that the options name are chosen for
-/// the session, if they are not those it has.
+/// What a session is put to work with: looked for, and found to be there, before anything is written.
+pub(crate) struct Prepared {
+    catalog: Catalog,
+    default_model: Option<String>,
+    system: String,
+    tools: Vec<Arc<dyn Tool>>,
+}
+
+/// Looks for all that a session needs to work in `cwd`: the model that is to answer, its key, the tools,
+/// the system prompt. Writes nothing.
 ///
-/// Servers on this machine are looked for where the model is not known without them, which takes a
-/// runtime: this must not be called on one.
+/// Servers on this machine are looked for where the model is not known without them.
 ///
 /// # Errors
-/// If a model or tool is named that is not there, a file cannot be read, or the choice of the model
-/// cannot be appended.
-pub(crate) fn put_to_work(
-    manager: SessionManager,
+/// If a model or a tool is named that is not there, there is no model at all, or a file cannot be read.
+pub(crate) fn prepare(
+    session: &SessionManager,
     cwd: &Path,
     options: &WorkOptions,
     settings: &Settings,
-    permit: Arc<dyn Permit>,
-) -> anyhow::Result<AgentSession> {
-    let own = manager.build_session_context(At::Leaf)?.model("default").map(str::to_owned);
-    let wanted = options.model.clone().or(own).or_else(|| settings.model.clone());
-    let catalog = models(wanted.as_deref())?;
-    let first_usable = || catalog.usable().next().map(|listed| listed.name());
-    let default_model = settings.model.clone().or_else(first_usable);
-    if wanted.is_none()
-        && std::io::stderr().is_terminal()
-        && let Some(name) = &default_model
-    {
-        failure::note(&format!("The model is {name}, the first that can be used; --model names another"));
-    }
-    let find_model: Arc<FindModel> = Arc::new(move |name: &str| catalog.find(name).map_err(why));
-    let session = AgentSession::new(
-        manager,
-        AgentConfig {
-            model: Arc::new(Models::default()),
-            find_model: Arc::clone(&find_model),
-            default_model,
-            default_thinking: settings.thinking_level,
-            system: PromptTexts::of(options)?.system(cwd),
-            tools: chosen_tools(options, settings)?,
-            permit,
-            hooks: Vec::new(),
-            hook_limit: HOOK_LIMIT,
-            retry: settings.retry,
-            cwd: cwd.to_owned(),
-            summary_reserve: settings.summary_reserve,
-            compaction: settings.compaction,
-        },
-    );
-    session.set_auto_title(settings.auto_title && !options.no_title);
-    choose(&session, options, &*find_model)?;
-    Ok(session)
-}
-
-/// The catalog, with the servers on this machine if the wanted model is not in it, or none is wanted
-/// and none can be used.
-fn models(wanted: Option<&str>) -> anyhow::Result<Catalog> {
-    let (mut catalog, problems) = catalog::load();
+) -> anyhow::Result<Prepared> {
+    let tools = chosen_tools(options, settings)?;
+    let system = PromptTexts::of(options)?.system(cwd);
+    let own = session.build_session_context(At::Leaf)?.model("default").map(str::to_owned);
+    let set = settings.models.last().map(|model| model.name.clone());
+    let (catalog, problems) = models(options.model.as_ref().or(own.as_ref()).or(set.as_ref()))?;
     for problem in &problems {
         failure::warn(&problem.to_string());
     }
+    let default_model = match (&options.model, own) {
+        (Some(name), _) => {
+            catalog.find(name).map_err(|error| unusable(name, error))?;
+            set
+        }
+        (None, Some(name)) => {
+            catalog.find(&name).map_err(|error| AgentError::UnusableModel { name, why: why(error) })?;
+            set
+        }
+        (None, None) => Some(usable_default(&catalog, settings)?),
+    };
+    Ok(Prepared { catalog, default_model, system, tools })
+}
+
+/// The model where nobody names one: that of the settings, or the first that can be used.
+fn usable_default(catalog: &Catalog, settings: &Settings) -> anyhow::Result<String> {
+    if let Some(set) = named_by_settings(catalog, settings) {
+        return match catalog.find(&set.name) {
+            Ok(_) => Ok(set.name.clone()),
+            Err(error) => {
+                let place = format!("it is the `model` of {}, line {}", set.path.display(), set.line);
+                Err(unusable(&set.name, error).hint(place).into())
+            }
+        };
+    }
+    let first = catalog.usable().next().ok_or(AgentError::NoModel)?.name();
+    if io::stderr().is_terminal() || !settings.models.is_empty() {
+        failure::note(&format!("The model is {first}, the first that can be used; --model names another"));
+    }
+    Ok(first)
+}
+
+/// The model of the settings. One that is not there is told with its place, and is as if it were not set.
+fn named_by_settings<'a>(catalog: &Catalog, settings: &'a Settings) -> Option<&'a NamedModel> {
+    settings.models.iter().rev().find(|set| match catalog.look_up(&set.name) {
+        Ok(()) => true,
+        Err(error) => {
+            failure::warn(&set.problem(format!("{error}; it is passed over")).to_string());
+            false
+        }
+    })
+}
+
+/// The model of the settings, if it is there, for a program that needs none to begin with. That it can be
+/// used is not asked here.
+///
+/// # Errors
+/// If servers on this machine cannot be looked for.
+pub(crate) fn default_model(settings: &Settings) -> anyhow::Result<Option<String>> {
+    let Some(set) = settings.models.last() else { return Ok(None) };
+    // What is wrong with the files of models is told by whoever uses them.
+    let (catalog, _) = models(Some(&set.name))?;
+    Ok(named_by_settings(&catalog, settings).map(|set| set.name.clone()))
+}
+
+fn unusable(name: &str, error: FindError) -> Failure {
+    Failure::new(format!("the model {name} cannot be used: {}", why(error)))
+        .hint("`ramal models` lists those that can")
+}
+
+impl Prepared {
+    /// Puts the session to work. A model and a thinking level that the options name are chosen for it, if
+    /// they are not those it has.
+    ///
+    /// # Errors
+    /// If the choice cannot be appended.
+    pub(crate) fn put_to_work(
+        self,
+        manager: SessionManager,
+        cwd: &Path,
+        options: &WorkOptions,
+        settings: &Settings,
+        permit: Arc<dyn Permit>,
+    ) -> anyhow::Result<AgentSession> {
+        let Prepared { catalog, default_model, system, tools } = self;
+        let find_model: Arc<FindModel> = Arc::new(move |name: &str| catalog.find(name).map_err(why));
+        let session = AgentSession::new(
+            manager,
+            AgentConfig {
+                model: Arc::new(Models::default()),
+                find_model: Arc::clone(&find_model),
+                default_model,
+                default_thinking: settings.thinking_level,
+                system,
+                tools,
+                permit,
+                hooks: Vec::new(),
+                hook_limit: HOOK_LIMIT,
+                retry: settings.retry,
+                cwd: cwd.to_owned(),
+                summary_reserve: settings.summary_reserve,
+                compaction: settings.compaction,
+            },
+        );
+        session.set_auto_title(settings.auto_title && !options.no_title);
+        choose(&session, options, &*find_model)?;
+        Ok(session)
+    }
+}
+
+/// The catalog and what is wrong with its files, with the servers on this machine if the wanted model is
+/// not in it, or none is wanted and none can be used.
+fn models(wanted: Option<&String>) -> anyhow::Result<(Catalog, Vec<Problem>)> {
+    let (mut catalog, problems) = catalog::load();
     let is_there = match wanted {
         // One that cannot be used is not looked for elsewhere.
-        Some(name) => !matches!(catalog.find(name), Err(FindError::Unknown { .. })),
+        Some(name) => !matches!(catalog.look_up(name), Err(FindError::Unknown { .. })),
         None => catalog.usable().next().is_some(),
     };
     if !is_there {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        for found in runtime.block_on(local::find(&local::USUAL, local::LIMIT)) {
+        for found in found_here()? {
             catalog.add_local(found);
         }
     }
-    Ok(catalog)
+    Ok((catalog, problems))
+}
+
+/// The servers on this machine. On a thread of its own, since whoever asks may be on a runtime.
+fn found_here() -> io::Result<Vec<local::Found>> {
+    let find = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(runtime.block_on(local::find(&local::USUAL, local::LIMIT)))
+    };
+    let found = std::thread::scope(|scope| scope.spawn(find).join());
+    found.unwrap_or_else(|_| Ok(Vec::new()))
 }
 
 /// Why a model cannot be used, where its name is told already.
@@ -180,7 +264,7 @@ pub(crate) fn choose(
     Ok(())
 }
 
-/// The tools that the options want, or the settings.
+/// The tools that the options want, or the settings. What they run does not see keys.
 ///
 /// # Errors
 /// If the options name one that there is not; of the settings that is told.
@@ -189,6 +273,7 @@ pub(crate) fn chosen_tools(options: &WorkOptions, settings: &Settings) -> anyhow
         let names: Vec<&str> = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
         tools::named(&names)
     };
+    hide_keys(settings);
     if options.no_tools {
         return Ok(Vec::new());
     }
@@ -199,6 +284,14 @@ pub(crate) fn chosen_tools(options: &WorkOptions, settings: &Settings) -> anyhow
         failure::warn(&format!("the setting `tools`: {error}; all tools are there"));
         tools::all()
     }))
+}
+
+/// Hides the variables that hold keys for models from every command that is run from now on, but for
+/// those that the user wants to be seen.
+pub(crate) fn hide_keys(settings: &Settings) {
+    let (catalog, _) = catalog::load();
+    let kept = &settings.kept_variables;
+    tools::hide_variables(catalog.key_variables().iter().filter(|name| !kept.contains(name)).cloned());
 }
 
 /// What the options say of the system prompt.
@@ -220,9 +313,12 @@ impl PromptTexts {
         })
     }
 
-    /// The system prompt of a session in `cwd`.
+    /// The system prompt of a session in `cwd`. The user's own context file is pi's where there is none of
+    /// ours.
     pub(crate) fn system(&self, cwd: &Path) -> String {
-        let found = context_files(cwd, catalog::settings_folder().as_deref());
+        let own: Vec<PathBuf> =
+            [catalog::settings_folder(), catalog::pi_folder()].into_iter().flatten().collect();
+        let found = context_files(cwd, &own);
         for (path, error) in &found.problems {
             failure::warn(&format!("{} cannot be read, the model will not know it: {error}", path.display()));
         }
@@ -236,7 +332,7 @@ fn text_or_file(text: &str) -> anyhow::Result<String> {
     if text.contains('\n') || !Path::new(text).is_file() {
         return Ok(text.to_owned());
     }
-    let failed = |error: std::io::Error| Failure::new(format!("{text} cannot be read: {error}"));
+    let failed = |error: io::Error| Failure::new(format!("{text} cannot be read: {error}"));
     let mut read = String::new();
     let file = std::fs::File::open(text).map_err(failed)?;
     file.take(LONGEST_PROMPT).read_to_string(&mut read).map_err(failed)?;

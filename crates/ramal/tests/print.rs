@@ -3,6 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
+#[path = "print/start.rs"]
+mod start;
+#[path = "print/words.rs"]
+mod words;
 #[allow(dead_code, reason = "shared with other tests")]
 #[path = "cli/world.rs"]
 mod world;

@@ -5,7 +5,7 @@ use ramal_session::{Kind, Message, ReadError, SessionManager};
 use super::CompactionSettings;
 use super::plan::context;
 use crate::tokens::estimate_tokens;
-use crate::transcript::{fitting_reserve, message_of};
+use crate::transcript::message_of;
 
 /// How many tokens are in a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,9 +80,8 @@ fn counted(answer: Message<'_>) -> Option<u64> {
     (total >= 1.0).then_some(total as u64)
 }
 
-/// Whether so many tokens are too many (`compaction.reserveTokens`): more than the window has less what
-/// is reserved of it. Never where it is not known how large the window is.
+/// Whether so many tokens are too many (`compaction.thresholdTokens`, `.thresholdPercent`, or else
+/// `.reserveTokens`). Never where it is not known how large the window is.
 pub fn should_compact(tokens: u64, context_window: u64, settings: CompactionSettings) -> bool {
-    let reserve = fitting_reserve(settings.reserve_tokens, context_window);
-    settings.enabled && context_window > 0 && tokens > context_window - reserve
+    settings.enabled && context_window > 0 && tokens > settings.most_tokens(context_window)
 }

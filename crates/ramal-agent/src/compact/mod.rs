@@ -34,24 +34,49 @@ pub struct CompactionSettings {
     pub reserve_tokens: u64,
     /// Tokens of the newest messages that stay as they are.
     pub keep_recent_tokens: u64,
+    /// The percentage of the window beyond which it happens, in place of what is not reserved.
+    pub threshold_percent: Option<u8>,
+    /// The tokens beyond which it happens; they go before the percentage.
+    pub threshold_tokens: Option<u64>,
 }
 
 impl Default for CompactionSettings {
     fn default() -> Self {
-        CompactionSettings { enabled: true, reserve_tokens: 16384, keep_recent_tokens: 20000 }
+        CompactionSettings {
+            enabled: true,
+            reserve_tokens: 16384,
+            keep_recent_tokens: 20000,
+            threshold_percent: None,
+            threshold_tokens: None,
+        }
     }
 }
 
 impl CompactionSettings {
     /// The settings as far as they make sense for a window of so many tokens: at most half of it is
-    /// reserved, and at most half of the rest is kept, or a compaction would be followed by the next.
+    /// reserved, and of what may be in it at most half is kept, or a compaction would be followed by the
+    /// next.
     pub fn for_window(self, context_window: u64) -> CompactionSettings {
         if context_window == 0 {
             return self;
         }
         let reserve_tokens = fitting_reserve(self.reserve_tokens, context_window);
-        let half = (context_window - reserve_tokens) / 2;
+        let half = self.most_tokens(context_window) / 2;
         CompactionSettings { reserve_tokens, keep_recent_tokens: self.keep_recent_tokens.min(half), ..self }
+    }
+
+    /// The tokens that may be in a window of this size; more are too many.
+    pub fn most_tokens(self, context_window: u64) -> u64 {
+        let wanted = match (self.threshold_tokens, self.threshold_percent) {
+            (Some(tokens), _) => tokens,
+            (None, Some(percent)) => {
+                let tokens = u128::from(context_window) * u128::from(percent) / 100;
+                u64::try_from(tokens).unwrap_or(u64::MAX)
+            }
+            (None, None) => return context_window - fitting_reserve(self.reserve_tokens, context_window),
+        };
+        // A full window is no room for an answer.
+        wanted.clamp(1, context_window.saturating_sub(1).max(1))
     }
 }
 

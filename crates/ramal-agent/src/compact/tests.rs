@@ -279,6 +279,32 @@ fn when_to_compact() {
     }
 }
 
+#[test]
+fn other_points_at_which_to_compact() {
+    let of = |threshold_percent, threshold_tokens| CompactionSettings {
+        threshold_percent,
+        threshold_tokens,
+        ..CompactionSettings::default()
+    };
+    for (percent, tokens, window, most) in [
+        (Some(50), None, 200_000, 100_000),
+        (Some(99), None, 200_000, 198_000),
+        (Some(50), Some(30_000), 200_000, 30_000),
+        (None, Some(300_000), 200_000, 199_999),
+        (None, Some(0), 200_000, 1),
+        (Some(99), None, u64::MAX, u64::MAX / 100 * 99 + 14),
+    ] {
+        let settings = of(percent, tokens);
+        assert!(!should_compact(most, window, settings), "{most} of {window}");
+        assert!(should_compact(most + 1, window, settings), "{most} of {window}");
+        assert!(!should_compact(most + 1, window, CompactionSettings { enabled: false, ..settings }));
+        // What is kept leaves room for what comes next.
+        let kept = settings.for_window(window).keep_recent_tokens;
+        assert_eq!(kept, 20000.min(most / 2), "{most} of {window}");
+    }
+    assert!(!should_compact(u64::MAX, 0, of(Some(1), Some(1))));
+}
+
 async fn run(
     session: &SessionManager,
     keep: u64,

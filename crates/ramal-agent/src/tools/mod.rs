@@ -14,6 +14,7 @@ mod bash;
 mod cut;
 mod edit;
 mod edits;
+mod environment;
 mod find;
 mod globs;
 mod grep;
@@ -29,10 +30,12 @@ mod write;
 pub use bash::Bash;
 pub use cut::{MAX_BYTES, MAX_LINES};
 pub use edit::Edit;
+pub use environment::hide_variables;
 pub use find::Find;
 pub use grep::Grep;
 pub use ls::Ls;
 pub use read::Read;
+pub(crate) use read::{LARGEST_IMAGE, image_type};
 pub use write::Write;
 
 /// All tools, in an order that stays the same.

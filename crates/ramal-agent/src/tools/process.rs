@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::cut::{self, MAX_BYTES, MAX_LINES, Piece, Whole};
+use super::environment::hidden_variables;
 
 mod family;
 mod pipe;
@@ -211,6 +212,9 @@ fn start(shell: &Path, order: &Order<'_>) -> std::io::Result<(Child, pipe::Pipe)
         .stdout(writer.try_clone()?)
         .stderr(writer)
         .kill_on_drop(true);
+    for name in hidden_variables() {
+        command.env_remove(name);
+    }
     #[cfg(unix)]
     // SAFETY: setsid is a single system call; it allocates nothing and takes no lock, so that it may be
     // called between fork and exec.

@@ -16,7 +16,7 @@ use super::cut::{self, By, MAX_BYTES, MAX_LINES, Piece};
 use super::{ABORTED, Access, Call, Content, Tool, ToolResult, blocking, paths, reads};
 
 /// Bytes of an image that is sent; as base64 that is 5 MB, more than which providers refuse.
-const LARGEST_IMAGE: u64 = 3_750_000;
+pub(crate) const LARGEST_IMAGE: u64 = 3_750_000;
 /// Bytes at the beginning by which it is told whether a file is text.
 const SNIFFED: u64 = 8192;
 /// Bytes that are read on only to say how many lines there are.
@@ -98,7 +98,7 @@ fn read(
 }
 
 /// The type of an image by its first bytes; only those that all providers take.
-fn image_type(start: &[u8]) -> Option<&'static str> {
+pub(crate) fn image_type(start: &[u8]) -> Option<&'static str> {
     match start {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),

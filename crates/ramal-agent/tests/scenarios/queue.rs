@@ -151,7 +151,7 @@ async fn after_an_abort_or_a_failure_what_waits_goes_on_waiting() {
 async fn an_image_comes_without_a_word() {
     let world = World::new([]);
     let image = r#"{"type":"image","data":"AA==","mimeType":"image/png"}"#.to_owned();
-    let prompt = Prompt { text: String::new(), images: vec![image] };
+    let prompt = Prompt { images: vec![image], ..Prompt::default() };
     let id = within(world.session.prompt_and_wait(prompt)).await.unwrap();
     let content = &world.entry(&id)["message"]["content"];
     assert_eq!(content.as_array().unwrap().len(), 1);

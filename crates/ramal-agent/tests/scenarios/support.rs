@@ -207,7 +207,11 @@ pub(crate) fn config(folder: &Path, model: Arc<Scripted>) -> AgentConfig {
         },
         cwd: folder.to_owned(),
         summary_reserve: 1000,
-        compaction: CompactionSettings { enabled: true, reserve_tokens: 1000, keep_recent_tokens: 100 },
+        compaction: CompactionSettings {
+            reserve_tokens: 1000,
+            keep_recent_tokens: 100,
+            ..CompactionSettings::default()
+        },
     }
 }
 

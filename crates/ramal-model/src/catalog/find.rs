@@ -56,9 +56,25 @@ impl Catalog {
     /// If there is none, if there are several, or if there is no key for it.
     pub fn find(&self, name: &str) -> Result<Endpoint, FindError> {
         let name = name.trim();
-        if let Some(file) = name.strip_prefix("replay/").filter(|file| !file.is_empty()) {
-            return Ok(replay(file));
+        match replayed(name) {
+            Some(file) => Ok(replay(file)),
+            None => endpoint(&self.named(name)?),
         }
+    }
+
+    /// Whether a model is meant by a name, be it one that can be used now or not. No command is run.
+    ///
+    /// # Errors
+    /// If there is none, or if there are several.
+    pub fn look_up(&self, name: &str) -> Result<(), FindError> {
+        let name = name.trim();
+        if replayed(name).is_none() {
+            self.named(name)?;
+        }
+        Ok(())
+    }
+
+    fn named(&self, name: &str) -> Result<Listed<'_>, FindError> {
         let matches = |listed: &Listed<'_>| match name.strip_prefix(&*listed.provider.name) {
             Some(rest) if rest.strip_prefix('/') == Some(&listed.model.id) => true,
             _ => name == listed.model.id,
@@ -74,7 +90,7 @@ impl Catalog {
             found.iter().filter(|listed| listed.why_not().is_none()).copied().collect();
         match (&*found, &*usable) {
             ([], _) => Err(FindError::Unknown { name: name.into(), near: self.near(name) }),
-            ([one], _) | (_, [one]) => endpoint(one),
+            ([one], _) | (_, [one]) => Ok(*one),
             (all, usable) => {
                 let among = match usable {
                     [] => all.iter().map(Listed::name).collect(),
@@ -101,6 +117,11 @@ impl Catalog {
             .collect();
         ranked.into_iter().map(|(.., name)| name).take(NEAR).collect()
     }
+}
+
+/// The file of recorded answers that a name means.
+fn replayed(name: &str) -> Option<&str> {
+    name.strip_prefix("replay/").filter(|file| !file.is_empty())
 }
 
 fn endpoint(listed: &Listed<'_>) -> Result<Endpoint, FindError> {

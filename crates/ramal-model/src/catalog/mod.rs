@@ -8,6 +8,7 @@ pub mod local;
 mod pi;
 mod user;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -156,6 +157,7 @@ fn of_header(name: &str) -> String {
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     providers: Vec<Provider>,
+    key_variables: BTreeSet<String>,
 }
 
 impl Catalog {
@@ -219,6 +221,12 @@ impl Catalog {
         &self.providers
     }
 
+    /// The variables of the environment that hold keys, or may: all that any source names, also for a
+    /// provider whose key stands elsewhere now.
+    pub fn key_variables(&self) -> &BTreeSet<String> {
+        &self.key_variables
+    }
+
     /// All models.
     pub fn models(&self) -> impl Iterator<Item = Listed<'_>> {
         let of = |provider| move |model| Listed { provider, model };
@@ -239,6 +247,9 @@ impl Catalog {
         problems: &mut Vec<Problem>,
     ) {
         let mut problem = |line, message: String| problems.push(Problem { path: path.into(), line, message });
+        if let Some(keys::Told::Variables(names)) = &told.key {
+            self.key_variables.extend(names.iter().cloned());
+        }
         let at = self.providers.iter().position(|provider| provider.name == told.name);
         let at = match (at, told.api, &told.base_url) {
             (Some(at), ..) => at,

@@ -1,13 +1,16 @@
 //! `ramal -p`: says something to a model, prints what it answers, and ends.
 
-use std::io::{self, IsTerminal as _, Read, Write};
-use std::path::Path;
-use std::sync::{Arc, mpsc};
+mod shell;
+mod words;
+
+use std::io::{self, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ramal_agent::permission::Mode as Permission;
 use ramal_agent::{AgentEvent, AgentSession, Prompt};
-use ramal_session::{Message, NameSource, SessionManager};
+use ramal_session::{Message, SessionManager};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::print_text;
@@ -16,8 +19,8 @@ use crate::failure::{self, Failure, Status};
 use crate::output::raw_json;
 use crate::settings::{self, Settings};
 use crate::signals::Signals;
+use crate::view::clean;
 use crate::view::says::called_on;
-use crate::view::{clean, human};
 use crate::work::{HEADING, Unattended, WorkOptions};
 use crate::{remembered, resolve, work};
 
@@ -25,8 +28,14 @@ use crate::{remembered, resolve, work};
 #[derive(Debug, Clone, Default, PartialEq, clap::Args)]
 pub(crate) struct Args {
     /// Say TEXT to a model, print its answer and end. What comes on standard input is said too
+    ///
+    /// TEXT may also stand elsewhere on the line. @FILE says a file, a text or an image. !COMMAND asks no
+    /// model: it runs the command, prints its output and keeps it for the model; !!COMMAND keeps it from it.
     #[arg(short, long, value_name = "TEXT", num_args = 0..=1, help_heading = HEADING)]
     print: Option<Option<String>>,
+    /// All words that are said, where they do not all stand behind --print.
+    #[arg(skip)]
+    words: Vec<String>,
     /// Print the last answer, or all that happens as JSON lines
     #[arg(long, value_enum, value_name = "MODE", requires = "print", help_heading = HEADING)]
     mode: Option<Mode>,
@@ -68,6 +77,24 @@ impl Args {
         self.print.is_some()
     }
 
+    /// Says these words, in place of what stands behind `--print`.
+    pub(crate) fn with_words(mut self, words: Vec<String>) -> Args {
+        self.words = words;
+        self
+    }
+
+    /// The words of the command line that are said.
+    fn words(&self) -> Vec<&str> {
+        match &*self.words {
+            [] => self.print.iter().flatten().map(|text| &**text).collect(),
+            words => words.iter().map(|word| &**word).collect(),
+        }
+    }
+
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref().map(str::trim).filter(|name| !name.is_empty())
+    }
+
     /// Whether none of these options was given.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Args::default()
@@ -75,18 +102,80 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<Status> {
-    let text = said(args.print.as_ref().and_then(Option::as_deref))?;
-    let mut manager = open(args, globals)?;
-    let cwd = work::directory(&manager)?;
+    let words = args.words();
+    let shell = words::shell_command(&words);
+    let said = match &shell {
+        Some(_) => Prompt::default(),
+        None => words::said(&words, &resolve::cwd()?)?,
+    };
+    let opened = open(args, globals)?;
+    let cwd = opened.directory()?;
     if io::stderr().is_terminal() && is_elsewhere(&cwd) {
         failure::note(&format!("The session works in {}", cwd.display()));
     }
-    if let Some(name) = args.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
-        manager.set_session_name(name, NameSource::User)?;
-    }
     let (settings, problems) = settings::load(&cwd);
     settings::warn(&problems);
-    say(manager, &cwd, &text, args.mode.unwrap_or_default(), &args.work, &settings, out)
+    let turn = Turn {
+        cwd: &cwd,
+        mode: args.mode.unwrap_or_default(),
+        name: args.name(),
+        options: &args.work,
+        settings: &settings,
+    };
+    match shell {
+        Some(shell) => shell::run(opened, &shell, &turn, out),
+        None => say(opened, &said, &turn, out),
+    }
+}
+
+/// How something is said, beside what and where.
+pub(crate) struct Turn<'a> {
+    /// The directory that it works in.
+    pub(crate) cwd: &'a Path,
+    pub(crate) mode: Mode,
+    /// The name that the session is given.
+    pub(crate) name: Option<&'a str>,
+    pub(crate) options: &'a WorkOptions,
+    pub(crate) settings: &'a Settings,
+}
+
+/// A session that was found. A copy of it is made when it is known that nothing else is missing.
+pub(crate) struct Opened {
+    session: SessionManager,
+    copy: Option<CopyOf>,
+}
+
+/// What a copy of a session is made from.
+struct CopyOf {
+    source: PathBuf,
+    cwd: PathBuf,
+    session_dir: Option<PathBuf>,
+}
+
+impl From<SessionManager> for Opened {
+    fn from(session: SessionManager) -> Opened {
+        Opened { session, copy: None }
+    }
+}
+
+impl Opened {
+    /// Where it will work.
+    fn directory(&self) -> anyhow::Result<PathBuf> {
+        match &self.copy {
+            Some(copy) => Ok(copy.cwd.clone()),
+            None => work::directory(&self.session),
+        }
+    }
+
+    /// The session that is gone on with.
+    fn begin(self) -> anyhow::Result<SessionManager> {
+        match self.copy {
+            Some(CopyOf { source, cwd, session_dir }) => {
+                Ok(SessionManager::fork_from(&source, &cwd, session_dir.as_deref())?)
+            }
+            None => Ok(self.session),
+        }
+    }
 }
 
 /// Whether this is another directory than the one where the user is.
@@ -95,22 +184,24 @@ fn is_elsewhere(cwd: &Path) -> bool {
     resolve::cwd().is_ok_and(|here| real(&here) != real(cwd))
 }
 
-/// The session in which it is said.
-fn open(args: &Args, globals: &Globals) -> anyhow::Result<SessionManager> {
+/// The session in which it is said. Writes nothing.
+fn open(args: &Args, globals: &Globals) -> anyhow::Result<Opened> {
     let session_dir = globals.session_dir.as_deref();
     let cwd = resolve::cwd()?;
     if args.no_session {
-        return Ok(SessionManager::in_memory(&cwd));
+        return Ok(SessionManager::in_memory(&cwd).into());
     }
     if let Some(source) = &args.fork {
         let source = resolve::session_path(Some(source), globals)?;
-        return Ok(SessionManager::fork_from(&source, &cwd, session_dir)?);
+        let session = SessionManager::open_in(&source, None, &cwd)?;
+        let copy = CopyOf { source, cwd, session_dir: session_dir.map(PathBuf::from) };
+        return Ok(Opened { session, copy: Some(copy) });
     }
     if let Some(name) = args.session.as_deref().filter(|name| is_new_file(name)) {
-        return Ok(SessionManager::open_in(Path::new(name), session_dir, &cwd)?);
+        return Ok(SessionManager::open_in(Path::new(name), session_dir, &cwd)?.into());
     }
     if let Some(name) = args.session.as_deref().or(args.resume.as_deref()) {
-        return resolve::session(Some(name), globals);
+        return Ok(resolve::session(Some(name), globals)?.into());
     }
     if args.continue_ {
         let mut session = SessionManager::continue_recent(&cwd, session_dir)?;
@@ -118,9 +209,9 @@ fn open(args: &Args, globals: &Globals) -> anyhow::Result<SessionManager> {
             failure::note("No session of this directory to go on with: this is a new one");
         }
         remembered::recall(&mut session);
-        return Ok(session);
+        return Ok(session.into());
     }
-    Ok(SessionManager::create(&cwd, session_dir)?)
+    Ok(SessionManager::create(&cwd, session_dir)?.into())
 }
 
 /// Whether this can only be the path of a file that is not there yet, in a folder that is.
@@ -131,86 +222,35 @@ fn is_new_file(name: &str) -> bool {
     looks_like_a_path && !path.exists() && folder.is_dir()
 }
 
-/// Bytes of standard input that are said; more is no prompt for any model.
-const LONGEST_INPUT: u64 = 16 << 20;
-
-/// How long standard input is waited for before that is said.
-const QUIET: Duration = Duration::from_secs(2);
-
-/// What is to be said: the text of the command line, and behind it what comes on standard input.
-fn said(text: Option<&str>) -> anyhow::Result<String> {
-    let input = if io::stdin().is_terminal() { String::new() } else { standard_input()? };
-    let parts = [text.unwrap_or_default(), &input];
-    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
-    if parts.is_empty() {
-        return Err(Failure::usage("there is nothing to say")
-            .hint("write it behind -p, in quotes, or send it on standard input")
-            .into());
-    }
-    Ok(parts.join("\n\n"))
-}
-
-fn standard_input() -> anyhow::Result<String> {
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = io::stdin().take(LONGEST_INPUT + 1).read_to_end(&mut bytes);
-        // Nobody waits any more if the program ends.
-        let _ = sender.send(read.map(|_| bytes));
-    });
-    let read = match receiver.recv_timeout(QUIET) {
-        Err(mpsc::RecvTimeoutError::Timeout) => {
-            failure::note("Waiting for the end of standard input (with </dev/null there is none)");
-            receiver.recv().ok()
-        }
-        read => read.ok(),
-    };
-    let bytes = match read {
-        Some(Ok(bytes)) => bytes,
-        Some(Err(error)) => {
-            return Err(Failure::new(format!("standard input cannot be read: {error}")).into());
-        }
-        None => Vec::new(),
-    };
-    if bytes.len() as u64 > LONGEST_INPUT {
-        let most = human::count(LONGEST_INPUT);
-        return Err(Failure::new(format!("standard input is longer than {most} bytes"))
-            .hint("write it into a file, and let the model read the part that matters")
-            .into());
-    }
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Failure::new("standard input is no text in UTF-8; nothing was said"))?;
-    Ok(text.trim_end().to_owned())
-}
-
-/// Says `text` in a session, prints the answer and remembers where one is then.
+/// Says something in a session, prints the answer and remembers where one is then.
 ///
 /// # Errors
-/// If no model can be asked, the model failed, or something could not be stored or printed.
+/// If no model can be asked — nothing is written then —, the model failed, or something could not be
+/// stored or printed.
 pub(crate) fn say(
-    manager: SessionManager,
-    cwd: &Path,
-    text: &str,
-    mode: Mode,
-    options: &WorkOptions,
-    settings: &Settings,
+    opened: Opened,
+    said: &Prompt,
+    turn: &Turn<'_>,
     out: &mut dyn Write,
 ) -> anyhow::Result<Status> {
+    let Turn { cwd, mode, options, settings, .. } = *turn;
+    let prepared = work::prepare(&opened.session, cwd, options, settings)?;
+    let manager = opened.begin()?;
     if let Some(open) = ramal_agent::interruption(&manager)? {
         failure::note(&open.message());
     }
     let permission = if options.yes { Permission::Yes } else { Permission::Refuse };
     let permit = Arc::new(Unattended(work::permissions(&manager, cwd, settings, permission)));
-    let session = work::put_to_work(manager, cwd, options, settings, permit)?;
+    let session = prepared.put_to_work(manager, cwd, options, settings, permit)?;
+    if let Some(name) = turn.name {
+        session.set_session_name(name)?;
+    }
     if mode == Mode::Json {
-        let header = session.with_session(|manager| manager.get_header().json().to_owned());
-        raw_json(out, header.trim_end())?;
-        writeln!(out)?;
-        out.flush()?;
+        session.with_session(|manager| print_header(manager, out))?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut show = Show { mode, tells: io::stderr().is_terminal(), cwd, out };
-    let ended = runtime.block_on(run_turn(&session, text, &mut show));
+    let ended = runtime.block_on(run_turn(&session, said, &mut show));
     let is_kept = session.with_session(|manager| manager.is_on_disk());
     let status = ended.and_then(|ended| ended.status(mode, is_kept, out));
     // The answer has been printed: a title that is about to come does not hold it up.
@@ -218,12 +258,7 @@ pub(crate) fn say(
         runtime.block_on(wait_for_title(&session));
     }
     session.give_up_titles();
-    session.with_session(|manager| {
-        if manager.is_on_disk() {
-            remembered::remember(manager);
-            failure::warn_without_locks(manager);
-        }
-    });
+    session.with_session(|manager| leave(manager));
     runtime.shutdown_background();
     status
 }
@@ -234,6 +269,21 @@ async fn wait_for_title(session: &AgentSession) {
     tokio::select! {
         () = session.wait_for_title(work::TITLE_LIMIT) => {}
         _ = signals.next() => {}
+    }
+}
+
+/// Prints the line that JSON begins with.
+fn print_header(session: &SessionManager, out: &mut dyn Write) -> io::Result<()> {
+    raw_json(out, session.get_header().json().trim_end())?;
+    writeln!(out)?;
+    out.flush()
+}
+
+/// Remembers where one is in a session, and says what is to be known of its place.
+fn leave(session: &SessionManager) {
+    if session.is_on_disk() {
+        remembered::remember(session);
+        failure::warn_without_locks(session);
     }
 }
 
@@ -279,11 +329,11 @@ impl Ended {
     }
 }
 
-async fn run_turn(session: &AgentSession, text: &str, show: &mut Show<'_>) -> anyhow::Result<Ended> {
+async fn run_turn(session: &AgentSession, said: &Prompt, show: &mut Show<'_>) -> anyhow::Result<Ended> {
     // Signals are heard before anything is stored that they could leave half done.
     let mut signals = Signals::new()?;
     let mut events = session.subscribe();
-    session.prompt(Prompt::text(text))?;
+    session.prompt(said.clone())?;
     let ended = follow(session, &mut events, &mut signals, show).await;
     if ended.is_err() {
         session.abort();
@@ -343,7 +393,7 @@ impl Show<'_> {
             self.out.write_all(b"\n")?;
             return self.out.flush();
         }
-        if self.tells
+        if (self.tells || is_trouble(event))
             && let Some(line) = self.line(event)
         {
             failure::note(&line);
@@ -372,4 +422,14 @@ impl Show<'_> {
             _ => return None,
         })
     }
+}
+
+/// Whether it is told also where nobody looks: silence for seconds would be a riddle in any log.
+fn is_trouble(event: &AgentEvent) -> bool {
+    matches!(
+        event,
+        AgentEvent::AutoRetryStart { .. }
+            | AgentEvent::HookError { .. }
+            | AgentEvent::CompactionEnd { error_message: Some(_), .. }
+    )
 }

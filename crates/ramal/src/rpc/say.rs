@@ -71,7 +71,7 @@ fn said(request: &Request<'_>) -> Result<Prompt, Refusal> {
     if text.trim().is_empty() && images.is_empty() {
         return Err(Refusal::new("`message` says nothing"));
     }
-    Ok(Prompt { text, images })
+    Ok(Prompt { text, images, typed: None })
 }
 
 fn prompt(server: &Server, request: &Request<'_>) -> Result<Reply, Refusal> {

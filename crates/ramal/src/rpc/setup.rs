@@ -102,7 +102,7 @@ impl Workshop {
     /// it is where the directory is gone.
     ///
     /// # Errors
-    /// If the options name a tool that there is not.
+    /// If the options name a tool that there is not, or servers on this machine cannot be looked for.
     fn config(&self, session: &SessionManager, settings: Settings) -> anyhow::Result<AgentConfig> {
         let cwd = self.home(session);
         let mode = if self.options.yes { Mode::Yes } else { Mode::Ask };
@@ -113,7 +113,7 @@ impl Workshop {
         Ok(AgentConfig {
             model: Arc::clone(&self.models) as _,
             find_model: Arc::new(move |name: &str| finding.find(name)),
-            default_model: settings.model.clone().or_else(|| self.models.first_usable()),
+            default_model: work::default_model(&settings)?.or_else(|| self.models.first_usable()),
             default_thinking: settings.thinking_level,
             system: self.texts.system(&cwd),
             tools: work::chosen_tools(&self.options, &settings)?,

@@ -4,13 +4,15 @@
 //! The project's file comes after the user's and goes before it, except in what a stranger's project
 //! must not decide: it can forbid, never allow, and it says nothing about where sessions are kept.
 
+mod not_done;
 mod read;
+mod screen;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use ramal_agent::QueueMode;
 use ramal_agent::compact::CompactionSettings;
@@ -20,13 +22,15 @@ use ramal_model::{RetryPolicy, ThinkingLevel};
 use ramal_session::Filter;
 
 use self::read::{Setting, Value};
+use self::screen::Screen;
+use self::values::{count, count_if_set, flag, folder, milliseconds, one_of, queue_mode, text};
 use crate::catalog;
 
 /// What the user and the project want.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Settings {
-    /// The model where a session names none, `provider/id`.
-    pub(crate) model: Option<String>,
+    /// The models that files name for sessions that name none; the last that there is counts.
+    pub(crate) models: Vec<NamedModel>,
     /// How much to think where a session does not say.
     pub(crate) thinking_level: ThinkingLevel,
     /// The tools a model has; all of them if nothing is said.
@@ -35,6 +39,8 @@ pub(crate) struct Settings {
     pub(crate) permissions: BTreeMap<String, Level>,
     /// When and how a conversation is made shorter.
     pub(crate) compaction: CompactionSettings,
+    /// The other key that can switch it off; the two are one once all files are read.
+    strategy_is_off: bool,
     /// Tokens that are kept free when a branch is summarised.
     pub(crate) summary_reserve: u64,
     /// How often to ask a model again.
@@ -51,18 +57,39 @@ pub(crate) struct Settings {
     pub(crate) steering_mode: QueueMode,
     /// The same for those that wait for the end.
     pub(crate) follow_up_mode: QueueMode,
-    /// The others, which only a full-screen program asks for: checked, and kept by their keys.
-    pub(crate) display: BTreeMap<&'static str, String>,
+    /// Variables with keys that commands may see all the same.
+    pub(crate) kept_variables: Vec<String>,
+    /// What only a full-screen program asks for.
+    pub(crate) screen: Screen,
+}
+
+/// A model that a file names, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedModel {
+    /// `provider/id`.
+    pub(crate) name: String,
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// Where in it, from 1.
+    pub(crate) line: usize,
+}
+
+impl NamedModel {
+    /// What is wrong with it, at its place.
+    pub(crate) fn problem(&self, message: String) -> Problem {
+        Problem { path: self.path.clone(), line: Some(self.line), message: format!("`model`: {message}") }
+    }
 }
 
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            model: None,
+            models: Vec::new(),
             thinking_level: ThinkingLevel::Off,
             tools: None,
             permissions: BTreeMap::new(),
             compaction: CompactionSettings::default(),
+            strategy_is_off: false,
             summary_reserve: 16384,
             retry: RetryPolicy::default(),
             retries: true,
@@ -71,7 +98,8 @@ impl Default for Settings {
             session_dir: None,
             steering_mode: QueueMode::OneAtATime,
             follow_up_mode: QueueMode::OneAtATime,
-            display: BTreeMap::new(),
+            kept_variables: Vec::new(),
+            screen: Screen::default(),
         }
     }
 }
@@ -126,6 +154,7 @@ fn load_from(
     if !settings.retries {
         settings.retry.max_retries = 0;
     }
+    settings.compaction.enabled &= !std::mem::take(&mut settings.strategy_is_off);
     (settings, problems)
 }
 
@@ -160,12 +189,13 @@ impl Settings {
                 return true;
             }
         };
-        let settings = match origin.is_pi() {
+        let mut settings = match origin.is_pi() {
             true => pi_model(read::json(&text, path, problems)),
             false => read::toml(&text, path, problems),
         };
+        not_done::collapse(&mut settings);
         for setting in settings {
-            match self.take(&setting, origin) {
+            match self.take(&setting, path, origin) {
                 Ok(true) => {}
                 // pi has settings of its own that mean nothing here.
                 Ok(false) if origin.is_pi() => {}
@@ -183,13 +213,16 @@ impl Settings {
 
     /// Takes in a setting. Answers whether it is one; an error says what is wrong with it, and then it
     /// is as if it were not there.
-    fn take(&mut self, setting: &Setting, origin: Origin) -> Result<bool, String> {
+    fn take(&mut self, setting: &Setting, path: &Path, origin: Origin) -> Result<bool, String> {
         let value = &setting.value;
         if let Some(tool) = setting.key.strip_prefix("permissions.") {
             return self.take_permission(tool, value, origin).map(|()| true);
         }
         match &*setting.key {
-            "model" => self.model = Some(text(value, "\"provider/id\", as `ramal models` lists it")?),
+            "model" => {
+                let name = text(value, "\"provider/id\", as `ramal models` lists it")?;
+                self.models.push(NamedModel { name, path: path.into(), line: setting.line });
+            }
             "thinkingLevel" | "defaultThinkingLevel" => {
                 let names = ThinkingLevel::ALL.map(ThinkingLevel::name);
                 let level = one_of(value, &names)?.parse();
@@ -214,9 +247,18 @@ impl Settings {
             "compaction.reserveTokens" => self.compaction.reserve_tokens = count(value)?,
             "compaction.keepRecentTokens" => self.compaction.keep_recent_tokens = count(value)?,
             "compaction.strategy" => {
-                if one_of(value, &["context-full", "off"])? == "off" {
-                    self.compaction.enabled = false;
+                let strategy = one_of(value, &["context-full", "off", "handoff"])?;
+                self.strategy_is_off = strategy == "off";
+                if strategy == "handoff" {
+                    return Err("\"handoff\" is not done by ramal; \"context-full\" is in force".into());
                 }
+            }
+            "compaction.thresholdPercent" => {
+                let percent = count_if_set(value, MOST_PERCENT)?;
+                self.compaction.threshold_percent = percent.and_then(|percent| u8::try_from(percent).ok());
+            }
+            "compaction.thresholdTokens" => {
+                self.compaction.threshold_tokens = count_if_set(value, u64::MAX)?;
             }
             "retry.enabled" => self.retries = flag(value)?,
             "retry.maxRetries" => {
@@ -224,9 +266,27 @@ impl Settings {
             }
             "retry.baseDelayMs" => self.retry.base_delay = milliseconds(value)?,
             "retry.maxDelayMs" => self.retry.max_delay = milliseconds(value)?,
-            key => return self.take_display(key, value),
+            // What is a key to a stranger's project is not for it to say.
+            "bash.keepEnv" if origin.is_project() => {
+                return Err("cannot be set by a project; it is passed over".into());
+            }
+            "bash.keepEnv" => match value {
+                Value::Texts(names) => self.kept_variables = names.clone(),
+                _ => return Err("must be a list of names such as [\"OPENAI_API_KEY\"]; none is kept".into()),
+            },
+            key => return self.take_other(key, value, origin),
         }
         Ok(true)
+    }
+
+    /// Settings of a full-screen program, and those for what is not done.
+    fn take_other(&mut self, key: &str, value: &Value, origin: Origin) -> Result<bool, String> {
+        match not_done::take(key, value) {
+            None => self.screen.take(key, value),
+            // In pi's file they are meant for pi.
+            Some(Err(_)) if origin.is_pi() => Ok(true),
+            Some(told) => told.map(|()| true),
+        }
     }
 
     /// A project can forbid, and want to be asked; it cannot allow.
@@ -267,37 +327,10 @@ impl Settings {
         self.tools = Some(names);
         Ok(())
     }
-
-    /// Settings of a full-screen program.
-    fn take_display(&mut self, key: &str, value: &Value) -> Result<bool, String> {
-        let Some((known, kind)) = DISPLAY.iter().find(|(known, _)| *known == key) else {
-            return Ok(false);
-        };
-        let said = match kind {
-            Kind::Flag => flag(value)?.to_string(),
-            Kind::Text => text(value, "a text")?,
-            Kind::OneOf(values) => one_of(value, values)?.to_owned(),
-        };
-        self.display.insert(known, said);
-        Ok(true)
-    }
 }
 
-enum Kind {
-    Flag,
-    Text,
-    OneOf(&'static [&'static str]),
-}
-
-const DISPLAY: [(&str, Kind); 7] = [
-    ("theme", Kind::Text),
-    ("doubleEscapeAction", Kind::OneOf(&["tree", "branch", "fork", "rewind", "none"])),
-    ("branchSummary.enabled", Kind::Flag),
-    ("branchSummary.skipPrompt", Kind::Flag),
-    ("hideThinkingBlock", Kind::Flag),
-    ("quietStartup", Kind::Flag),
-    ("startup.quiet", Kind::Flag),
-];
+/// Percent of a window that can be waited for; a full one is no room for an answer.
+const MOST_PERCENT: u64 = 99;
 
 /// Problems of one file that are told.
 const MOST_PROBLEMS: usize = 20;
@@ -318,59 +351,4 @@ fn pi_model(mut settings: Vec<Setting>) -> Vec<Setting> {
         settings.push(Setting { key: "model".into(), value, line });
     }
     settings
-}
-
-fn flag(value: &Value) -> Result<bool, String> {
-    match value {
-        Value::Bool(value) => Ok(*value),
-        _ => Err("must be true or false; the default is in force".into()),
-    }
-}
-
-fn text(value: &Value, what: &str) -> Result<String, String> {
-    match value {
-        Value::Text(text) if !text.trim().is_empty() => Ok(text.trim().to_owned()),
-        _ => Err(format!("must be {what}; the default is in force")),
-    }
-}
-
-fn one_of<'a>(value: &Value, values: &[&'a str]) -> Result<&'a str, String> {
-    let found = match value {
-        Value::Text(text) => values.iter().find(|known| *known == text),
-        _ => None,
-    };
-    let known = || values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ");
-    found.copied().ok_or_else(|| format!("must be one of {}; the default is in force", known()))
-}
-
-fn count(value: &Value) -> Result<u64, String> {
-    match value {
-        Value::Integer(number) => u64::try_from(*number).ok(),
-        _ => None,
-    }
-    .ok_or_else(|| "must be a number, 0 or more; the default is in force".into())
-}
-
-fn milliseconds(value: &Value) -> Result<Duration, String> {
-    count(value).map(Duration::from_millis)
-}
-
-fn queue_mode(value: &Value) -> Result<QueueMode, String> {
-    Ok(match one_of(value, &["one-at-a-time", "all"])? {
-        "all" => QueueMode::All,
-        _ => QueueMode::OneAtATime,
-    })
-}
-
-/// A folder that means the same everywhere.
-fn folder(value: &Value) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text(value, "a folder")?);
-    let path = match (path.strip_prefix("~"), std::env::home_dir()) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => path,
-    };
-    match path.is_absolute() {
-        true => Ok(path),
-        false => Err("must be an absolute path, or begin with ~/; the default is in force".into()),
-    }
 }

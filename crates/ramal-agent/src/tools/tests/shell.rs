@@ -56,6 +56,18 @@ async fn a_command_says_what_it_has_to_say() {
 }
 
 #[tokio::test]
+async fn variables_that_hold_keys_are_not_seen() {
+    let place = Place::new();
+    let look =
+        "printf '%s|' \"$CARGO_PKG_NAME\" \"${CARGO_MANIFEST_DIR:+there}\"; env | grep -c ^CARGO_PKG_NAME=";
+    assert!(fine(&place.bash(look).await).starts_with("ramal-agent|there|1"));
+    hide_variables(["CARGO_PKG_NAME".to_owned(), "RAMAL_NOT_SET".to_owned(), "a=b".to_owned()]);
+    let hidden = place.bash(look).await;
+    hide_variables([]);
+    assert!(failed(&hidden).starts_with("|there|0"), "{hidden:?}");
+}
+
+#[tokio::test]
 async fn of_a_long_output_the_end_is_shown_and_the_whole_kept() {
     let place = Place::new();
     let result = place.bash("seq 1 30000").await;

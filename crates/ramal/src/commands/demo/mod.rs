@@ -4,9 +4,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use ramal_agent::Prompt;
 use ramal_session::SessionManager;
 
-use super::prompt::{self, Mode};
+use super::prompt::{self, Mode, Turn};
 use crate::failure::{Failure, Status};
 use crate::work::WorkOptions;
 use crate::{remembered, settings};
@@ -48,7 +49,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Status> {
     let (settings, problems) = settings::load(&folder);
     settings::warn(&problems);
     let options = WorkOptions { model: Some(model), ..WorkOptions::default() };
-    prompt::say(manager, &folder, text, Mode::Text, &options, &settings, out)
+    let turn = Turn { cwd: &folder, mode: Mode::Text, name: None, options: &options, settings: &settings };
+    prompt::say(manager.into(), &Prompt::text(text), &turn, out)
 }
 
 /// Where the demo is.
