@@ -105,6 +105,10 @@ impl Cli {
         let globals = &globals;
         let Some(command) = &self.command else {
             return match &self.prompt {
+                prompt if prompt.is_rpc() && prompt.is_wanted() => {
+                    Err(Failure::usage("with --mode rpc a client says what is said, not -p").into())
+                }
+                prompt if prompt.is_rpc() => commands::rpc::serve(&prompt.which, &prompt.work, globals),
                 prompt if prompt.is_wanted() => commands::prompt::run(prompt, globals, out),
                 prompt if prompt.is_empty() => commands::help(out),
                 _ => {

@@ -10,7 +10,7 @@ use ramal_agent::permission::{Decision, Mode, Permissions, Store};
 use ramal_agent::tools::{self, Access, Tool};
 use ramal_agent::{AgentConfig, AgentError, AgentSession, FindModel, Permit, context_files, system_prompt};
 use ramal_model::catalog::{FindError, Problem, local};
-use ramal_model::{Catalog, Models, ThinkingLevel};
+use ramal_model::{Catalog, Endpoint, Models, ThinkingLevel};
 use ramal_session::{At, SessionManager, json};
 
 use crate::catalog;
@@ -242,6 +242,22 @@ pub(crate) fn why(error: FindError) -> String {
     }
 }
 
+/// The endpoint of a model that is wanted, if one is.
+///
+/// # Errors
+/// If it cannot be used.
+pub(crate) fn must_be_usable(
+    name: Option<&str>,
+    find_model: impl Fn(&str) -> Result<Endpoint, String>,
+) -> anyhow::Result<Option<Endpoint>> {
+    let Some(name) = name else { return Ok(None) };
+    let found = find_model(name).map_err(|why| {
+        Failure::new(format!("the model {name} cannot be used: {why}"))
+            .hint("`ramal models` lists those that can")
+    });
+    Ok(Some(found?))
+}
+
 /// Appends the model and the thinking level that are wanted for this session.
 pub(crate) fn choose(
     session: &AgentSession,
@@ -249,14 +265,11 @@ pub(crate) fn choose(
     find_model: &FindModel,
 ) -> anyhow::Result<()> {
     let choice = session.model_choice()?;
-    if let Some(name) = &options.model {
-        let endpoint = find_model(name).map_err(|why| {
-            Failure::new(format!("the model {name} cannot be used: {why}"))
-                .hint("`ramal models` lists those that can")
-        })?;
-        if choice.model.as_deref() != Some(&*format!("{}/{}", endpoint.provider, endpoint.model)) {
-            session.set_model(name)?;
-        }
+    let endpoint = must_be_usable(options.model.as_deref(), find_model)?;
+    if let (Some(name), Some(endpoint)) = (&options.model, endpoint)
+        && choice.model.as_deref() != Some(&*format!("{}/{}", endpoint.provider, endpoint.model))
+    {
+        session.set_model(name)?;
     }
     if let Some(level) = options.thinking.filter(|level| *level != choice.thinking) {
         session.set_thinking_level(level)?;

@@ -235,7 +235,7 @@ fn without_a_model_nothing_is_said() {
     let no_key = ["--model".to_owned(), "anthropic/claude-opus-5-5".to_owned()];
     say(&world, "x", &no_key, &[]).failed(1, &["ANTHROPIC_API_KEY"]);
     assert!(sessions(&world).is_empty());
-    world.run(["-c"]).failed(2, &["--print"]);
+    world.run(["-c"]).failed(2, &["ramal -p"]);
     world.run(["--yes"]).failed(2, &["ramal -p"]);
     world.run(["-p", "x", "tree"]).failed(2, &["-p"]);
     world.run(["-p", "x", "--thinking", "hard"]).failed(2, &["xhigh"]);

@@ -119,3 +119,55 @@ fn a_copy_reads_the_long_outputs_that_it_speaks_of() {
     program.event("agent_end");
     program.close();
 }
+
+#[test]
+fn a_session_is_found_by_its_id_and_by_being_the_last() {
+    let scratch = Scratch::new(&[says("One.")]);
+    let arguments = ["--model", "replay/answers.jsonl"];
+    let mut program =
+        Program::start(scratch.bare().args(["--mode", "rpc", "--name", "Mine"]).args(arguments));
+    program.say("Go");
+    let state = program.ok(json!({"type": "get_state"}));
+    assert_eq!(state["sessionName"], "Mine");
+    program.close();
+    let id = state["sessionId"].as_str().unwrap();
+    for which in [&["--session", &id[..13]][..], &["-r", id], &["-c"], &["--session", "Mine"]] {
+        let mut program = Program::start(scratch.bare().arg("rpc").args(which));
+        assert_eq!(program.ok(json!({"type": "get_state"}))["sessionId"], id, "{which:?}");
+        program.close();
+    }
+    // A copy of it is another session, and says the same.
+    let mut program = Program::start(scratch.bare().args(["rpc", "--fork", id]));
+    let copy = program.ok(json!({"type": "get_state"}));
+    assert_ne!(copy["sessionId"], id);
+    assert_eq!(copy["messageCount"], state["messageCount"]);
+    program.close();
+
+    // What is not there is said, and nothing is made or changed.
+    let before = files(&scratch);
+    for wrong in [
+        &["--session", "nosuch"][..],
+        &["--fork", id, "--model", "nope/x"],
+        &["-c", "--name", "N", "--model", "nope/x"],
+    ] {
+        let ended = scratch.bare().arg("rpc").args(wrong).output().unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{wrong:?}");
+        assert_eq!(files(&scratch), before, "{wrong:?}");
+    }
+}
+
+/// Everything below the folder, with its size.
+fn files(scratch: &Scratch) -> Vec<(std::path::PathBuf, u64)> {
+    let mut found = Vec::new();
+    let mut folders = vec![scratch.path("")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            match entry.file_type().unwrap().is_dir() {
+                true => folders.push(entry.path()),
+                false => found.push((entry.path(), entry.metadata().unwrap().len())),
+            }
+        }
+    }
+    found.sort();
+    found
+}

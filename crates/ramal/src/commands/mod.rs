@@ -18,6 +18,7 @@ pub(crate) mod prompt;
 pub(crate) mod rpc;
 pub(crate) mod show;
 pub(crate) mod tree;
+pub(crate) mod which;
 
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;

@@ -4,7 +4,7 @@ mod shell;
 mod words;
 
 use std::io::{self, IsTerminal as _, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use ramal_session::{Message, SessionManager};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::print_text;
+pub(crate) use super::which::{Opened, Which};
 use crate::cli::Globals;
 use crate::failure::{self, Failure, Status};
 use crate::output::raw_json;
@@ -37,26 +38,10 @@ pub(crate) struct Args {
     #[arg(skip)]
     words: Vec<String>,
     /// Print the last answer, or all that happens as JSON lines
-    #[arg(long, value_enum, value_name = "MODE", requires = "print", help_heading = HEADING)]
+    #[arg(long, value_enum, value_name = "MODE", help_heading = HEADING)]
     mode: Option<Mode>,
-    /// Go on with the most recent session of this directory
-    #[arg(short, long = "continue", group = "which", requires = "print", help_heading = HEADING)]
-    continue_: bool,
-    /// Go on with this session
-    #[arg(short, long, value_name = "SESSION", group = "which", requires = "print", help_heading = HEADING)]
-    resume: Option<String>,
-    /// As --resume; a file that is not there becomes a new session
-    #[arg(long, value_name = "SESSION", group = "which", requires = "print", help_heading = HEADING)]
-    session: Option<String>,
-    /// Go on with a copy of this session, in this directory
-    #[arg(long, value_name = "SESSION", group = "which", requires = "print", help_heading = HEADING)]
-    fork: Option<String>,
-    /// Keep nothing of it
-    #[arg(long, group = "which", requires = "print", help_heading = HEADING)]
-    no_session: bool,
-    /// Name the session
-    #[arg(short, long, value_name = "NAME", requires = "print", help_heading = HEADING)]
-    name: Option<String>,
+    #[command(flatten)]
+    pub(crate) which: Which,
     #[command(flatten)]
     pub(crate) work: WorkOptions,
 }
@@ -69,9 +54,16 @@ pub(crate) enum Mode {
     Text,
     /// Everything that happens, as JSON lines
     Json,
+    /// As `ramal rpc`: requests as JSON lines on standard input
+    Rpc,
 }
 
 impl Args {
+    /// Whether another program is to be served.
+    pub(crate) fn is_rpc(&self) -> bool {
+        self.mode == Some(Mode::Rpc)
+    }
+
     /// Whether something is to be said.
     pub(crate) fn is_wanted(&self) -> bool {
         self.print.is_some()
@@ -91,10 +83,6 @@ impl Args {
         }
     }
 
-    fn name(&self) -> Option<&str> {
-        self.name.as_deref().map(str::trim).filter(|name| !name.is_empty())
-    }
-
     /// Whether none of these options was given.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Args::default()
@@ -108,7 +96,7 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         Some(_) => Prompt::default(),
         None => words::said(&words, &resolve::cwd()?)?,
     };
-    let opened = open(args, globals)?;
+    let opened = args.which.open(globals)?;
     let cwd = opened.directory()?;
     if io::stderr().is_terminal() && is_elsewhere(&cwd) {
         failure::note(&format!("The session works in {}", cwd.display()));
@@ -118,7 +106,7 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
     let turn = Turn {
         cwd: &cwd,
         mode: args.mode.unwrap_or_default(),
-        name: args.name(),
+        name: args.which.name(),
         options: &args.work,
         settings: &settings,
     };
@@ -139,87 +127,10 @@ pub(crate) struct Turn<'a> {
     pub(crate) settings: &'a Settings,
 }
 
-/// A session that was found. A copy of it is made when it is known that nothing else is missing.
-pub(crate) struct Opened {
-    session: SessionManager,
-    copy: Option<CopyOf>,
-}
-
-/// What a copy of a session is made from.
-struct CopyOf {
-    source: PathBuf,
-    cwd: PathBuf,
-    session_dir: Option<PathBuf>,
-}
-
-impl From<SessionManager> for Opened {
-    fn from(session: SessionManager) -> Opened {
-        Opened { session, copy: None }
-    }
-}
-
-impl Opened {
-    /// Where it will work.
-    fn directory(&self) -> anyhow::Result<PathBuf> {
-        match &self.copy {
-            Some(copy) => Ok(copy.cwd.clone()),
-            None => work::directory(&self.session),
-        }
-    }
-
-    /// The session that is gone on with.
-    fn begin(self) -> anyhow::Result<SessionManager> {
-        match self.copy {
-            Some(CopyOf { source, cwd, session_dir }) => {
-                Ok(SessionManager::fork_from(&source, &cwd, session_dir.as_deref())?)
-            }
-            None => Ok(self.session),
-        }
-    }
-}
-
 /// Whether this is another directory than the one where the user is.
 fn is_elsewhere(cwd: &Path) -> bool {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     resolve::cwd().is_ok_and(|here| real(&here) != real(cwd))
-}
-
-/// The session in which it is said. Writes nothing.
-fn open(args: &Args, globals: &Globals) -> anyhow::Result<Opened> {
-    let session_dir = globals.session_dir.as_deref();
-    let cwd = resolve::cwd()?;
-    if args.no_session {
-        return Ok(SessionManager::in_memory(&cwd).into());
-    }
-    if let Some(source) = &args.fork {
-        let source = resolve::session_path(Some(source), globals)?;
-        let session = SessionManager::open_in(&source, None, &cwd)?;
-        let copy = CopyOf { source, cwd, session_dir: session_dir.map(PathBuf::from) };
-        return Ok(Opened { session, copy: Some(copy) });
-    }
-    if let Some(name) = args.session.as_deref().filter(|name| is_new_file(name)) {
-        return Ok(SessionManager::open_in(Path::new(name), session_dir, &cwd)?.into());
-    }
-    if let Some(name) = args.session.as_deref().or(args.resume.as_deref()) {
-        return Ok(resolve::session(Some(name), globals)?.into());
-    }
-    if args.continue_ {
-        let mut session = SessionManager::continue_recent(&cwd, session_dir)?;
-        if !session.is_on_disk() {
-            failure::note("No session of this directory to go on with: this is a new one");
-        }
-        remembered::recall(&mut session);
-        return Ok(session.into());
-    }
-    Ok(SessionManager::create(&cwd, session_dir)?.into())
-}
-
-/// Whether this can only be the path of a file that is not there yet, in a folder that is.
-fn is_new_file(name: &str) -> bool {
-    let path = Path::new(name);
-    let looks_like_a_path = path.extension().is_some_and(|end| end == "jsonl");
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    looks_like_a_path && !path.exists() && folder.is_dir()
 }
 
 /// Says something in a session, prints the answer and remembers where one is then.

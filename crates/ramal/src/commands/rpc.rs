@@ -1,13 +1,10 @@
 //! `ramal rpc`: the session for other programs, as JSON lines on standard input and output.
 
-use std::path::PathBuf;
-
 use anyhow::Context as _;
-use ramal_session::SessionManager;
 
+use super::which::Which;
 use crate::cli::Globals;
 use crate::failure::Status;
-use crate::remembered;
 use crate::rpc;
 use crate::work::WorkOptions;
 
@@ -17,26 +14,24 @@ use crate::work::WorkOptions;
 Example:
   echo '{\"id\": 1, \"type\": \"get_state\"}' | ramal rpc --session session.jsonl")]
 pub(crate) struct Args {
-    /// The session file to open; a missing or empty one becomes a new session
-    #[arg(long, value_name = "FILE")]
-    session: Option<PathBuf>,
-    /// Keep the session in memory only
-    #[arg(long, conflicts_with = "session")]
-    no_session: bool,
+    #[command(flatten)]
+    which: Which,
     #[command(flatten)]
     work: WorkOptions,
 }
 
 /// Runs the command until its input ends.
 pub(crate) fn run(args: &Args, globals: &Globals) -> anyhow::Result<Status> {
+    serve(&args.which, &args.work, globals)
+}
+
+/// Serves a session until the input ends.
+///
+/// # Errors
+/// If there is no such session, or what the options name cannot be had.
+pub(crate) fn serve(which: &Which, work: &WorkOptions, globals: &Globals) -> anyhow::Result<Status> {
     let cwd = std::env::current_dir().context("the working directory cannot be told")?;
-    let session_dir = globals.session_dir.as_deref();
-    let mut session = match &args.session {
-        _ if args.no_session => SessionManager::in_memory(&cwd),
-        Some(file) => SessionManager::open_in(file, session_dir, &cwd)?,
-        None => SessionManager::create(&cwd, session_dir)?,
-    };
-    remembered::recall(&mut session);
-    let options = rpc::Options { session_dir: globals.session_dir.clone(), cwd, work: &args.work };
-    rpc::start(session, options)
+    let opened = which.open(globals)?;
+    let options = rpc::Options { session_dir: globals.session_dir.clone(), cwd, name: which.name(), work };
+    rpc::start(opened, options)
 }

@@ -8,14 +8,16 @@ use anyhow::Context as _;
 use ramal_agent::hooks::JsonHook;
 use ramal_agent::permission::Mode;
 use ramal_agent::{AgentConfig, AgentSession};
-use ramal_session::SessionManager;
+use ramal_session::{NameSource, SessionManager};
 
 use super::asks::{AskClient, Asks};
 use super::hooks::ClientHooks;
 use super::models::Models;
 use super::outgoing::Outgoing;
 use super::{Ends, Server};
+use crate::commands::which::Opened;
 use crate::failure::Status;
+use crate::remembered;
 use crate::settings::{self, Settings};
 use crate::work::{self, PromptTexts, WorkOptions};
 
@@ -39,15 +41,17 @@ pub(crate) struct Options<'a> {
     /// Where copies and new sessions are made.
     pub(crate) session_dir: Option<PathBuf>,
     pub(crate) cwd: PathBuf,
+    /// The name that the session is given.
+    pub(crate) name: Option<&'a str>,
     pub(crate) work: &'a WorkOptions,
 }
 
 /// Serves a session until the input ends, or a signal comes.
 ///
 /// # Errors
-/// If answers cannot be written for another reason than a closed pipe, the log not forced to disk, or
-/// no thread started.
-pub(crate) fn start(session: SessionManager, options: Options<'_>) -> anyhow::Result<Status> {
+/// If a model or a tool that the options name cannot be had, answers cannot be written for another reason
+/// than a closed pipe, the log not forced to disk, or no thread started.
+pub(crate) fn start(opened: Opened, options: Options<'_>) -> anyhow::Result<Status> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -70,6 +74,14 @@ pub(crate) fn start(session: SessionManager, options: Options<'_>) -> anyhow::Re
         models: Arc::clone(&models),
         permit: Mutex::default(),
     };
+    // Nothing is written before it is known that nothing that was asked for is missing.
+    work::chosen_tools(&workshop.options, &Settings::default())?;
+    work::must_be_usable(workshop.options.model.as_deref(), |name| models.find(name))?;
+    let mut session = opened.begin()?;
+    remembered::recall(&mut session);
+    if let Some(name) = options.name {
+        session.set_session_name(name, NameSource::User)?;
+    }
     let agent = put_to_work(session, workshop)?;
     *ends.agent.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.clone());
     let Options { session_dir, cwd, .. } = options;
