@@ -20,6 +20,27 @@ pub fn without_credentials(address: &str) -> String {
     shown
 }
 
+/// An address with `path` behind its own, unless that ends in it already; what stands behind a `?` stays
+/// behind all.
+pub(crate) fn below(address: &str, path: &str) -> String {
+    let (base, query) = match address.split_once('?') {
+        Some((base, query)) => (base, Some(query)),
+        None => (address, None),
+    };
+    let (path, own_query) = match path.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (path, None),
+    };
+    let base = base.trim_end_matches('/');
+    let mut whole = if base.ends_with(path) { base.to_owned() } else { format!("{base}{path}") };
+    let queries = [own_query, query].into_iter().flatten().filter(|query| !query.is_empty());
+    for (number, query) in queries.enumerate() {
+        whole.push(if number == 0 { '?' } else { '&' });
+        whole += query;
+    }
+    whole
+}
+
 /// A member of a query: its name alone.
 fn blotted(piece: &str) -> String {
     match piece.split_once('=') {
@@ -75,6 +96,20 @@ impl<'a> Parts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_behind_the_question_mark_stays_there() {
+        for (address, path, want) in [
+            ("http://h/v1", "/messages", "http://h/v1/messages"),
+            ("http://h/v1/", "/messages", "http://h/v1/messages"),
+            ("http://h/v1/?api-version=2", "/responses", "http://h/v1/responses?api-version=2"),
+            ("http://h/v1/chat/completions?a=1", "/chat/completions", "http://h/v1/chat/completions?a=1"),
+            ("http://h?key=k", "/models/m:stream?alt=sse", "http://h/models/m:stream?alt=sse&key=k"),
+            ("http://h?", "/x", "http://h/x"),
+        ] {
+            assert_eq!(below(address, path), want, "{address}");
+        }
+    }
 
     #[test]
     fn credentials_are_blotted_out_and_the_rest_stays() {

@@ -13,6 +13,7 @@ use super::super::messages::{
     CONTINUE, IMAGE_MADE, NO_OUTPUT, NO_RESULT, OPENING, Part, ToolIds, acceptable, for_each, is_own, parts,
     schema, text_block,
 };
+use crate::address::below;
 use crate::request::{Endpoint, Request, Secret, ThinkingLevel};
 
 const VERSION: &str = "2023-06-01";
@@ -41,11 +42,7 @@ pub(super) fn write(endpoint: &Endpoint, request: &Request) -> HttpRequest {
     if matches!(thinking.how, How::Budget(_)) && !request.tools.is_empty() {
         headers.push(("anthropic-beta", Secret::new(INTERLEAVED)));
     }
-    let base = endpoint.base_url.trim_end_matches('/');
-    let url = match base.ends_with("/v1") {
-        true => format!("{base}/messages"),
-        false => format!("{base}/v1/messages"),
-    };
+    let url = below(&below(&endpoint.base_url, "/v1"), "/messages");
     HttpRequest { url, headers, body: body(endpoint, request, &thinking, conversation).into_bytes() }
 }
 

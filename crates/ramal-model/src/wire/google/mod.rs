@@ -8,6 +8,7 @@ mod reader;
 use ramal_session::json::{self, quote};
 
 use super::{HttpRequest, Reader, Wire, messages};
+use crate::address::below;
 use crate::error::ModelError;
 use crate::request::{Endpoint, Request, Secret, ThinkingLevel, ToolSpec};
 use family::{Family, Thinking};
@@ -27,7 +28,7 @@ impl Wire for Google {
         };
         let key = endpoint.key.as_ref().map(|key| ("x-goog-api-key", Secret::new(key.reveal())));
         HttpRequest {
-            url: format!("{}/{model}:streamGenerateContent?alt=sse", endpoint.base_url.trim_end_matches('/')),
+            url: below(&endpoint.base_url, &format!("/{model}:streamGenerateContent?alt=sse")),
             headers: key.into_iter().collect(),
             body: body(endpoint, request).into_bytes(),
         }

@@ -5,24 +5,27 @@ use crate::request::ThinkingLevel;
 /// The effort that comes nearest to `level` for `model`; none where nothing should be said.
 pub(in crate::wire) fn effort(model: &str, level: ThinkingLevel) -> Option<&'static str> {
     let model = model.rsplit('/').next().unwrap_or_default().to_lowercase();
-    let rest = model.strip_prefix("gpt-5");
-    // The number behind the point: 0 for the first ones, none for other families.
-    let minor: Option<u32> = rest.map(|rest| {
-        let digits: String =
-            rest.strip_prefix('.').unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
-        digits.parse().unwrap_or(0)
-    });
+    let version = version(&model);
     let is_special = model.contains("codex") || model.contains("-pro");
     Some(match level {
-        ThinkingLevel::Off if minor >= Some(1) && !is_special => "none",
+        ThinkingLevel::Off if version >= Some((5, 1)) && !is_special => "none",
         // Older ones always think, and decide themselves how much.
         ThinkingLevel::Off => return None,
-        ThinkingLevel::Minimal if minor == Some(0) && !is_special => "minimal",
+        ThinkingLevel::Minimal if version == Some((5, 0)) && !is_special => "minimal",
         ThinkingLevel::Minimal | ThinkingLevel::Low => "low",
         ThinkingLevel::Medium => "medium",
-        ThinkingLevel::XHigh if minor >= Some(2) || model.contains("codex-max") => "xhigh",
+        ThinkingLevel::XHigh if version >= Some((5, 2)) || model.contains("codex-max") => "xhigh",
         ThinkingLevel::High | ThinkingLevel::XHigh => "high",
     })
+}
+
+/// The version in the name of a GPT that thinks: from 5.0, which is called 5; none for other families.
+fn version(model: &str) -> Option<(u32, u32)> {
+    let name = model.strip_prefix("gpt-")?;
+    let end = name.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(name.len());
+    let (major, minor) = name[..end].split_once('.').unwrap_or((&name[..end], "0"));
+    let version = (major.parse().ok()?, minor.parse().unwrap_or(0));
+    (version >= (5, 0)).then_some(version)
 }
 
 #[cfg(test)]
@@ -37,6 +40,9 @@ mod tests {
         assert_eq!(all("openai/gpt-5.1"), ["none", "low", "low", "medium", "high", "high"]);
         assert_eq!(all("gpt-5.2-2025-12-11"), ["none", "low", "low", "medium", "high", "xhigh"]);
         assert_eq!(all("gpt-5.1-codex-max"), ["-", "low", "low", "medium", "high", "xhigh"]);
+        assert_eq!(all("gpt-6"), ["none", "low", "low", "medium", "high", "xhigh"]);
+        assert_eq!(all("gpt-6.2-sol"), ["none", "low", "low", "medium", "high", "xhigh"]);
+        assert_eq!(all("gpt-4o"), ["-", "low", "low", "medium", "high", "high"]);
         assert_eq!(all(""), ["-", "low", "low", "medium", "high", "high"]);
     }
 }

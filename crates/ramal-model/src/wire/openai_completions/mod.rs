@@ -13,6 +13,7 @@ use quirks::Quirks;
 
 use super::openai::failure::Provider;
 use super::{HttpRequest, Reader, Wire};
+use crate::address::below;
 use crate::error::ModelError;
 use crate::request::{Endpoint, Request, Secret};
 
@@ -23,11 +24,7 @@ pub struct OpenAiCompletions;
 impl Wire for OpenAiCompletions {
     fn request(&self, endpoint: &Endpoint, request: &Request) -> HttpRequest {
         let quirks = Quirks::of(endpoint);
-        let base = endpoint.base_url.trim_end_matches('/');
-        let url = match base.ends_with("/chat/completions") {
-            true => base.to_owned(),
-            false => format!("{base}/chat/completions"),
-        };
+        let url = below(&endpoint.base_url, "/chat/completions");
         let headers = endpoint.key.iter().map(|key| match quirks.api_key_header {
             true => ("api-key", key.clone()),
             false => ("authorization", Secret::new(format!("Bearer {}", key.reveal()))),

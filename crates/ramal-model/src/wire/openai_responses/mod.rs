@@ -7,6 +7,7 @@ mod tests;
 
 use super::openai::failure::Provider;
 use super::{HttpRequest, Reader, Wire};
+use crate::address::below;
 use crate::error::ModelError;
 use crate::request::{Endpoint, Request, Secret};
 
@@ -16,9 +17,8 @@ pub struct OpenAiResponses;
 
 impl Wire for OpenAiResponses {
     fn request(&self, endpoint: &Endpoint, request: &Request) -> HttpRequest {
-        let base = endpoint.base_url.trim_end_matches('/');
-        let url = if base.ends_with("/responses") { base.to_owned() } else { format!("{base}/responses") };
-        let is_azure = base.contains(".openai.azure.com");
+        let url = below(&endpoint.base_url, "/responses");
+        let is_azure = url.contains(".openai.azure.com");
         let headers = endpoint.key.iter().map(|key| match is_azure {
             true => ("api-key", key.clone()),
             false => ("authorization", Secret::new(format!("Bearer {}", key.reveal()))),
