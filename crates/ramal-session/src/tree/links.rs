@@ -88,6 +88,7 @@ impl Tree {
         if self.links.found.is_empty() {
             return;
         }
+        self.generation = super::new_generation();
         let mut found = std::mem::take(&mut self.links.found);
         found.sort_unstable();
         for &child in &found {

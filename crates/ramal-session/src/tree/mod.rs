@@ -12,6 +12,7 @@ pub(crate) use names::HeaderTitle;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use self::labels::Labels;
 use self::links::Links;
@@ -42,6 +43,13 @@ pub(crate) struct Tree {
     pub(crate) hooks_are_custom: bool,
     first_root: u32,
     last_root: u32,
+    generation: u64,
+}
+
+/// A number that no tree of this process has had.
+fn new_generation() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Entries that share an id: rare, so kept beside the table.
@@ -96,7 +104,15 @@ impl Tree {
             hooks_are_custom: false,
             first_root: NONE,
             last_root: NONE,
+            generation: new_generation(),
         }
+    }
+
+    /// Which tree this is, and how often it was hung differently: see [`SessionManager::generation`].
+    ///
+    /// [`SessionManager::generation`]: crate::SessionManager::generation
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Makes room for `total` entries.
