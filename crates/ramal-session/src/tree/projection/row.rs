@@ -123,6 +123,11 @@ impl Projection {
         self.nodes.is_empty()
     }
 
+    /// The position of the entry of a row.
+    pub fn position(&self, row: usize) -> Option<usize> {
+        self.nodes.get(row).map(|&node| node as usize)
+    }
+
     /// A row, counted from 0 in the order of the drawing.
     pub fn row(&self, row: usize) -> Option<Row> {
         let node = *self.nodes.get(row)?;
