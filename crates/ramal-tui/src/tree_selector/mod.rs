@@ -223,7 +223,8 @@ impl Selector {
     }
 
     /// Reads on, about so many bytes: first for the search, then for what rows tell of entries and branches.
-    /// To be called whenever there is time, until it is done.
+    /// To be called whenever there is time, until it is done. Rows are made of it when they are asked for, so
+    /// that several pieces can be read between two drawings.
     pub fn work(&mut self, session: &SessionManager, bytes: u64) -> Work {
         let mut changed = self.refresh(session);
         if self.search.as_ref().is_some_and(|search| !search.is_complete()) {
@@ -234,7 +235,6 @@ impl Selector {
             self.read_facts(session, bytes);
             changed |= self.is_stale || self.facts.is_complete();
         }
-        self.bring_up_to_date(session);
         let searched = self.search.as_ref().is_none_or(|search| search.is_complete());
         Work { changed, done: searched && self.facts.is_complete() }
     }
@@ -253,7 +253,7 @@ impl Selector {
             folded: Some(&self.folded).filter(|_| self.search.is_none()),
             current: self.home.as_ref().map(|home| home.position),
         };
-        self.rows.rebuild(session, &self.order, &self.facts, &shown);
+        self.rows.rebuild(&self.order, &self.facts, &shown);
     }
 
     fn choose(&mut self, session: &SessionManager, summary: Summary) -> Outcome {

@@ -125,7 +125,7 @@ impl SearchJob {
     /// search ruled out.
     fn next_above(&mut self) -> Option<usize> {
         let end = self.looked_at.start;
-        if end > self.wider.start && end <= self.wider.end {
+        if end > self.wider.start {
             let next = self.left.last_in(self.wider.start..end);
             self.looked_at.start = next.unwrap_or(self.wider.start);
             return next;
@@ -168,5 +168,43 @@ impl SearchJob {
         }
         self.found.remove(position);
         self.look_at(session, Some(position)).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// However little was looked at before the next letter came, in the end everything is found, and
+        /// nothing is looked at twice that was ruled out.
+        #[test]
+        fn narrowed_again_and_again_it_finds_what_there_is(
+            texts in prop::collection::vec("[01]{1,5}", 1..80),
+            start in 0usize..80,
+            letters in prop::collection::vec(("[01]", 0u64..4000), 1..5),
+        ) {
+            let mut session = SessionManager::in_memory("/");
+            for text in &texts {
+                session.append_message(&format!(r#"{{"role":"user","content":"<{text}>"}}"#)).unwrap();
+            }
+            let mut words = String::new();
+            let mut job = SearchJob::new(Search::new("<"), start, texts.len());
+            for (letter, bytes) in letters {
+                job.work(&session, bytes).unwrap();
+                words += &letter;
+                job = job.narrowed(Search::new(&words));
+                let ruled_out = job.wider.clone().filter(|&at| !job.left.contains(at));
+                prop_assert!(ruled_out.into_iter().all(|at| !texts[at].contains(&words)));
+            }
+            while !job.is_complete() {
+                job.work(&session, 500).unwrap();
+            }
+            let found: Vec<usize> = (0..texts.len()).filter(|&at| job.found().contains(at)).collect();
+            let wanted: Vec<usize> = (0..texts.len()).filter(|&at| texts[at].contains(&words)).collect();
+            prop_assert_eq!(found, wanted);
+        }
     }
 }

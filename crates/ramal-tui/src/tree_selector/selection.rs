@@ -129,8 +129,9 @@ impl Selector {
 
     pub(super) fn toggle_fold(&mut self, session: &SessionManager) -> Outcome {
         let Some(position) = self.selected() else { return Outcome::Nothing };
+        // The selection is on this row, even if it is there only because what it was on is folded away.
+        self.keep_selection(session);
         if self.can_fold() {
-            self.keep_selection(session);
             self.folded.insert(position);
             self.folds.extend(Held::new(session, position));
         } else if self.search.is_none() && self.folded.remove(&position) {

@@ -52,7 +52,7 @@ pub enum Nothing {
 }
 
 impl Selector {
-    /// What is to be said beside the rows.
+    /// What is to be said beside the rows, as they were when they were asked for last.
     pub fn status(&self) -> Status<'_> {
         let entries = self.facts.len();
         let searched = self.search.as_ref().filter(|search| !search.is_complete());

@@ -46,6 +46,18 @@ fn labels_come_and_go_under_the_filter_for_them() {
 }
 
 #[test]
+fn labels_are_searched_as_they_are_now() {
+    let mut session = Session::new(CHAIN, Some("b2"));
+    let mut selector = selector(&session, Filter::Default);
+    press(&mut selector, &session, [Command::Search("start".into())]);
+    assert_drawn(&mut selector, &session, &["› •b2 ◀"]);
+    session.manager.append_label_change("q1", Some("start")).unwrap();
+    assert_drawn(&mut selector, &session, &["  ⊟•[start] q1", "› •b2 ◀"]);
+    session.manager.append_label_change("q1", Some("begin")).unwrap();
+    assert_drawn(&mut selector, &session, &["› •b2 ◀"]);
+}
+
+#[test]
 fn what_another_program_appends_appears_and_nothing_else_moves() {
     let mut session = Session::new(CHAIN, Some("b2"));
     let mut selector = selector(&session, Filter::Default);

@@ -155,6 +155,7 @@ pub(crate) fn finish(selector: &mut Selector, session: &SessionManager) {
 pub(crate) fn selector(session: &Session, filter: Filter) -> Selector {
     let mut selector = Selector::new(&session.manager, filter);
     finish(&mut selector, &session.manager);
+    selector.rows(&session.manager, 0..0, 0);
     selector
 }
 
@@ -168,6 +169,7 @@ pub(crate) fn press(
     for command in commands {
         last = selector.handle(&session.manager, command);
         finish(selector, &session.manager);
+        selector.rows(&session.manager, 0..0, 0);
     }
     last
 }

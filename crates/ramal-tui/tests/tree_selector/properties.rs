@@ -196,11 +196,13 @@ proptest! {
         let mut selector = selector(&session, filter);
         press(&mut selector, &session, others);
         press(&mut selector, &session, [Command::Search(String::new()), Command::SetFilter(filter), Command::Select(row)]);
+        let place = rows(&mut selector, &session.manager).into_iter().find(|row| row.is_selected).unwrap().place;
         let before = draw(&mut selector, &session);
         press(&mut selector, &session, [Command::ToggleFold]);
-        let folded = draw(&mut selector, &session);
-        let is_foldable = rows(&mut selector, &session.manager).iter().any(|row| row.is_selected && row.place.is_foldable());
-        prop_assert_eq!(is_foldable, folded != before);
+        let changed = draw(&mut selector, &session) != before;
+        prop_assert_eq!(changed, place.is_foldable() || place.is_folded());
+        // What was folded under another filter, and begins no branch under this one, can only be unfolded.
+        prop_assume!(place.is_foldable() || !place.is_folded());
         let position = selector.selected().unwrap();
         press(&mut selector, &session, Filter::ALL.map(Command::SetFilter));
         press(&mut selector, &session, [Command::SetFilter(filter)]);

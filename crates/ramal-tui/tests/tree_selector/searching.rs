@@ -36,8 +36,13 @@ fn all_words_must_occur_in_what_is_said_called_or_labelled() {
 
 #[test]
 fn folds_do_not_hide_what_is_found_and_come_back() {
-    let folded = [Command::Select(3), Command::FoldOrUp, words("said")];
-    check(FORKED, "q2", folded, &["› ├ •q2 (1) ◀", "  └ k3 (0)"]);
+    let folded = [Command::Select(4), Command::FoldOrUp, words("o m")];
+    check(
+        FORKED,
+        "q2",
+        folded,
+        &["  ⊟•q1", "  •t1", "  •[cause] b1", "  ├ •q2 (1) ◀", "› └ ⊟q3 (1)", "    k3"],
+    );
     let folded = [Command::Select(4), Command::FoldOrUp, words("said"), Command::FoldOrUp, Command::Escape];
     check(FORKED, "q2", folded, &["  ⊟•q1", "  •t1", "  •[cause] b1", "› ├ •q2 (1) ◀", "  └ ⊞q3 (1)"]);
 }
@@ -84,6 +89,7 @@ fn a_search_fills_in_outwards_from_where_one_stands() {
     let mut selector = selector(&session, Filter::Default);
     selector.handle(&session.manager, words("word"));
     let found = |selector: &mut Selector| -> Vec<usize> {
+        selector.window(&session.manager, 1);
         let all = selector.status().rows;
         let shown = selector.rows(&session.manager, 0..1, 0).into_iter().chain(selector.rows(
             &session.manager,
@@ -103,9 +109,11 @@ fn a_search_fills_in_outwards_from_where_one_stands() {
     // A letter that finds nothing ends it soon: only what was found is looked at again, and the rest.
     selector.handle(&session.manager, Command::Type('x'));
     finish(&mut selector, &session.manager);
+    selector.window(&session.manager, 1);
     assert_eq!((selector.status().rows, selector.status().searching), (1, None));
     selector.handle(&session.manager, Command::Erase);
     finish(&mut selector, &session.manager);
+    selector.window(&session.manager, 1);
     assert_eq!(selector.status().rows, 600);
 }
 

@@ -31,6 +31,7 @@ pub use search::{Search, Searcher};
 pub use set::EntrySet;
 pub use visible::Filter;
 
+use self::order::Placed;
 use self::row::Stretch;
 use super::node::NONE;
 use crate::error::ReadError;
@@ -107,7 +108,7 @@ impl SessionManager {
         let search = Search::new(&view.search);
         let found = if search.is_empty() { None } else { Some(found(self, view.filter, &facts, &search)?) };
         let shown = Shown { filter: view.filter, found: found.as_ref(), folded: Some(&view.folded), current };
-        let mut projection = Projection::new(self, &TreeOrder::new(self), &facts, &shown);
+        let mut projection = Projection::new(&TreeOrder::new(self), &facts, &shown);
         if view.facts {
             projection.totals = Some(BranchTotals::gather(self, &facts, &projection));
         }
@@ -133,41 +134,23 @@ fn found(
 }
 
 impl Projection {
-    /// The rows that are left of a tree in an order; one pass over it. The three are to be of one
+    /// The rows that are left of a tree in an order; one pass over it. Both are to be of one
     /// session, and as new as each other.
-    pub fn new(
-        session: &SessionManager,
-        order: &TreeOrder,
-        facts: &EntryFacts,
-        shown: &Shown<'_>,
-    ) -> Projection {
+    pub fn new(order: &TreeOrder, facts: &EntryFacts, shown: &Shown<'_>) -> Projection {
         let mut projection = Projection::default();
-        projection.rebuild(session, order, facts, shown);
+        projection.rebuild(order, facts, shown);
         projection
     }
 
     /// As [`Projection::new`], in the room that the rows before took.
-    pub fn rebuild(
-        &mut self,
-        session: &SessionManager,
-        order: &TreeOrder,
-        facts: &EntryFacts,
-        shown: &Shown<'_>,
-    ) {
+    pub fn rebuild(&mut self, order: &TreeOrder, facts: &EntryFacts, shown: &Shown<'_>) {
         self.totals = None;
-        let parents = self.place(session, order, facts, shown);
+        let parents = self.place(order, facts, shown);
         self.connect(order, &parents);
     }
 
     /// Gives the visible entries their rows; answers the row above each.
-    fn place(
-        &mut self,
-        session: &SessionManager,
-        order: &TreeOrder,
-        facts: &EntryFacts,
-        shown: &Shown<'_>,
-    ) -> Vec<u32> {
-        let nodes = &session.tree.nodes;
+    fn place(&mut self, order: &TreeOrder, facts: &EntryFacts, shown: &Shown<'_>) -> Vec<u32> {
         let current = shown.current.map_or(NONE, |position| position as u32);
         let folded = shown.folded.filter(|folded| !folded.is_empty());
         self.nodes.clear();
@@ -178,9 +161,8 @@ impl Projection {
         let mut parents = Vec::with_capacity(order.taken());
         // The fold that a row is, plus one.
         let mut fold_of: Vec<u32> = Vec::new();
-        for &number in order.entries() {
-            let Some(node) = nodes.get(number as usize) else { continue };
-            let above = self.row_of.get(node.parent as usize).copied().unwrap_or(NONE);
+        for &Placed { node: number, parent } in order.entries() {
+            let above = self.row_of.get(parent as usize).copied().unwrap_or(NONE);
             let is_current = number == current;
             let is_visible = is_current
                 || (shown.filter.shows(facts.traits(number))

@@ -6,15 +6,22 @@ use crate::SessionManager;
 use crate::tree::Tree;
 use crate::tree::node::NONE;
 
-/// All entries in the order of the drawing: four bytes for each. What a filter leaves is one pass over it.
+/// All entries in the order of the drawing: eight bytes for each. What a filter leaves is one pass over it.
 #[derive(Debug)]
 pub struct TreeOrder {
-    order: Vec<u32>,
+    order: Vec<Placed>,
     active: EntrySet,
     leaf: Option<u32>,
     /// How many entries were taken in; cycles being cut, all of them are in the order.
     taken: usize,
     generation: u64,
+}
+
+/// An entry in its place. Its parent stands beside it, so that a pass need not look into the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Placed {
+    pub(super) node: u32,
+    pub(super) parent: u32,
 }
 
 impl TreeOrder {
@@ -58,26 +65,26 @@ impl TreeOrder {
         self.order.reserve(tree.len());
         let mut children = Vec::new();
         let mut waiting = Vec::new();
-        let mut parent = None;
+        let mut parent = NONE;
         loop {
             // Nearly every entry has one child, and then there is nothing to put in order.
-            if let Some(node) = parent.map(|parent| tree.node(parent))
-                && node.first_child == node.last_child
-                && node.first_child != NONE
+            if let Some(at) = tree.nodes.get(parent as usize)
+                && at.first_child == at.last_child
+                && at.first_child != NONE
             {
-                waiting.push(node.first_child);
+                waiting.push(Placed { node: at.first_child, parent });
             } else {
                 children.clear();
-                tree.ordered_children(parent, &mut children);
+                tree.ordered_children((parent != NONE).then_some(parent), &mut children);
                 let active = children.iter().position(|&child| self.active.contains(child as usize));
                 if let Some(place) = active {
                     children[..=place].rotate_right(1);
                 }
-                waiting.extend(children.iter().rev());
+                waiting.extend(children.iter().rev().map(|&node| Placed { node, parent }));
             }
             let Some(next) = waiting.pop() else { break };
             self.order.push(next);
-            parent = Some(next);
+            parent = next.node;
         }
     }
 
@@ -89,8 +96,10 @@ impl TreeOrder {
             if parent == NONE || tree.node(parent).first_child != tree.node(parent).last_child {
                 return false;
             }
-            let Some(place) = self.order.iter().rposition(|&node| node == parent) else { return false };
-            self.order.insert(place + 1, number);
+            let Some(place) = self.order.iter().rposition(|placed| placed.node == parent) else {
+                return false;
+            };
+            self.order.insert(place + 1, Placed { node: number, parent });
             self.taken += 1;
         }
         true
@@ -118,8 +127,8 @@ impl TreeOrder {
         false
     }
 
-    /// The entries by their positions.
-    pub(super) fn entries(&self) -> &[u32] {
+    /// The entries in their order.
+    pub(super) fn entries(&self) -> &[Placed] {
         &self.order
     }
 

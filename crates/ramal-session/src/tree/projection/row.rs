@@ -82,8 +82,8 @@ impl Row {
         self.is(HEAD)
     }
 
-    /// Whether it can be folded: the beginning of a branch, or a root, that something follows. What is
-    /// folded can be unfolded, wherever it stands now.
+    /// Whether it can be folded: the beginning of a branch, or a root, that something follows. A row that
+    /// was folded when it began a branch, and does not any more, can be unfolded all the same.
     pub fn is_foldable(self) -> bool {
         self.is(FOLDABLE)
     }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 
 use super::calls::{Calls, answers_above};
 use crate::entry::{Entry, Kind, Role};
@@ -13,7 +13,7 @@ use crate::error::ReadError;
 use crate::json::{decode, members};
 use crate::log::window::Window;
 use crate::tree::node::Flags;
-use crate::{EntryRef, SessionManager};
+use crate::{EntryRef, Message, SessionManager};
 
 /// Words that must all occur in an entry, upper and lower case being the same.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +34,38 @@ impl Word {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
         Word { finder: Finder::new(text.as_bytes()).into_owned(), is_plain, text: text.to_owned() }
     }
+
+    /// Whether it occurs in a text, which is given with its letters of ASCII in lower case, too.
+    fn is_in(&self, text: &str, lower: &[u8]) -> bool {
+        if self.finder.find(lower).is_some() {
+            return true;
+        }
+        let may_differ = !text.is_ascii() && (!self.is_plain || has_odd_letters(text.as_bytes()));
+        may_differ && text.to_lowercase().contains(&self.text)
+    }
+
+    /// Whether it may be said in a line, in lower case, in which it does not stand.
+    fn may_be_hidden_in(&self, line: &[u8]) -> bool {
+        !self.is_plain
+            || (self.text.contains('/') && memmem::find(line, br"\/").is_some())
+            || has_escaped_letters(line)
+            || has_odd_letters(line)
+    }
+}
+
+/// Whether there is an escape of a character whose lower case is, or begins with, one of ASCII that shows.
+fn has_escaped_letters(line: &[u8]) -> bool {
+    memmem::find_iter(line, br"\u").any(|at| {
+        let digits = line.get(at + 2..at + 6).unwrap_or_default();
+        matches!(digits, [b'0', b'0', b'2'..=b'7', _] | b"212a" | b"212A" | b"0130")
+    })
+}
+
+/// Whether there is one of the two characters beyond ASCII whose lower case begins with one of ASCII: the
+/// sign for Kelvin and a capital I with a dot.
+fn has_odd_letters(text: &[u8]) -> bool {
+    let has = |letter: &str| memmem::find(text, letter.as_bytes()).is_some();
+    !text.is_ascii() && (has("\u{212a}") || has("\u{130}"))
 }
 
 impl Search {
@@ -63,8 +95,8 @@ impl Search {
 
     /// Whether all words occur in a text.
     pub fn is_in(&self, text: &str) -> bool {
-        let lower = text.to_lowercase();
-        self.words.iter().all(|word| word.finder.find(lower.as_bytes()).is_some())
+        let lower = text.to_ascii_lowercase();
+        self.words.iter().all(|word| word.is_in(text, lower.as_bytes()))
     }
 }
 
@@ -118,10 +150,33 @@ impl Searcher {
         search: &Search,
         at: EntryRef<'_>,
     ) -> Result<bool, ReadError> {
-        if !self.may_find(session, search, at)? {
-            return Ok(false);
+        let mut missing: Vec<&Word> = search.words.iter().collect();
+        for name in [at.label(), at.kind().name(), at.role().name()].into_iter().flatten() {
+            self.strike_out(&mut missing, name);
         }
-        Ok(search.is_in(self.says(session, at)?))
+        if missing.is_empty() || !self.may_find(session, search, &missing, at)? {
+            return Ok(missing.is_empty());
+        }
+        let entry = at.read()?;
+        each_piece(at, &entry, &mut |piece| {
+            self.strike_out(&mut missing, piece);
+            !missing.is_empty()
+        });
+        if missing.is_empty() {
+            return Ok(true);
+        }
+        if let Some(call) = self.calls.of_entry(session, at, &entry)? {
+            let said = format!("{}\n{}", call.name, plain(&call.arguments));
+            self.strike_out(&mut missing, &said);
+        }
+        Ok(missing.is_empty())
+    }
+
+    /// Leaves the words that do not occur in a piece of what is said.
+    fn strike_out(&mut self, missing: &mut Vec<&Word>, piece: &str) {
+        self.lower.clear();
+        self.lower.extend(piece.bytes().map(|byte| byte.to_ascii_lowercase()));
+        missing.retain(|word| !word.is_in(piece, &self.lower));
     }
 
     /// Everything that an entry says, pieces on lines of their own: what searches look at.
@@ -130,29 +185,31 @@ impl Searcher {
     /// If the log cannot be read any more.
     pub fn says(&mut self, session: &SessionManager, at: EntryRef<'_>) -> Result<&str, ReadError> {
         let entry = at.read()?;
-        let call = self.calls.of_entry(session, at, &entry)?;
         self.text.clear();
-        say_all(at.label(), &entry, &mut self.text);
-        if let Some(call) = call {
-            say(&mut self.text, &call.name);
-            say(&mut self.text, &plain(&call.arguments));
+        each_piece(at, &entry, &mut |piece| {
+            self.text.push_str(piece);
+            self.text.push('\n');
+            true
+        });
+        if let Some(call) = self.calls.of_entry(session, at, &entry)? {
+            self.text.push_str(&call.name);
+            self.text.push('\n');
+            self.text.push_str(&plain(&call.arguments));
         }
         Ok(&self.text)
     }
 
-    /// Whether an entry might say all the words, as far as the bytes of its line tell.
+    /// Whether an entry might say the words that are still missing, as far as the bytes of its line tell,
+    /// and those of the answers that may hold its call.
     fn may_find(
         &mut self,
         session: &SessionManager,
         search: &Search,
+        missing: &[&Word],
         at: EntryRef<'_>,
     ) -> Result<bool, ReadError> {
         let number = at.position() as u32;
-        let mut may = self.words_that_may_be_in(session, search, number, false)?;
-        if let Some(label) = at.label() {
-            let label = label.to_lowercase();
-            may.iter_mut().zip(&search.words).for_each(|(may, word)| *may |= label.contains(&word.text));
-        }
+        let may = self.words_that_may_be_in(session, missing, number, Whose::Own)?;
         if at.role() != Role::ToolResult || may.iter().all(|&may| may) {
             return Ok(may.iter().all(|&may| may));
         }
@@ -160,98 +217,93 @@ impl Searcher {
             self.searched = search.words().map(str::to_owned).collect();
             self.may_be_in.clear();
         }
+        let mut elsewhere: Vec<&Word> =
+            missing.iter().zip(may).filter(|&(_, may)| !may).map(|(&word, _)| word).collect();
         for answer in answers_above(session, at) {
             if !self.may_be_in.iter().any(|&(number, _)| number == answer) {
-                let words = self.words_that_may_be_in(session, search, answer, true)?;
+                let words: Vec<&Word> = search.words.iter().collect();
+                let may = self.words_that_may_be_in(session, &words, answer, Whose::OfCall)?;
                 self.may_be_in.truncate(ANSWERS - 1);
-                self.may_be_in.push_front((answer, words));
+                self.may_be_in.push_front((answer, may));
             }
-            let words = self.may_be_in.iter().find(|&&(number, _)| number == answer);
-            for (may, also) in may.iter_mut().zip(words.map(|(_, words)| words).into_iter().flatten()) {
-                *may |= also;
-            }
-            if may.iter().all(|&may| may) {
-                return Ok(true);
+            let may = self.may_be_in.iter().find(|&&(number, _)| number == answer);
+            for (word, _) in search
+                .words
+                .iter()
+                .zip(may.map(|(_, may)| may).into_iter().flatten())
+                .filter(|&(_, &may)| may)
+            {
+                elsewhere.retain(|missing| missing.text != word.text);
             }
         }
-        Ok(false)
+        Ok(elsewhere.is_empty())
     }
 
     fn words_that_may_be_in(
         &mut self,
         session: &SessionManager,
-        search: &Search,
+        words: &[&Word],
         number: u32,
-        is_other: bool,
+        whose: Whose,
     ) -> Result<Vec<bool>, ReadError> {
         let node = session.tree.node(number);
         if node.flags.has(Flags::MIGRATED) || session.tree.hooks_are_custom {
             // It says what does not stand in its line.
-            return Ok(vec![true; search.words.len()]);
+            return Ok(vec![true; words.len()]);
         }
-        let lines = if is_other { &mut self.answers } else { &mut self.lines };
+        let lines = match whose {
+            Whose::Own => &mut self.lines,
+            Whose::OfCall => &mut self.answers,
+        };
         let line = lines.read(&session.log, node.offset(), node.len());
         let line = line.map_err(|source| session.read_error(number, source))?;
         self.lower.clear();
         self.lower.extend(line.iter().map(u8::to_ascii_lowercase));
         let line = &*self.lower;
-        let mut is_odd = None;
-        let mut may_be_in = |word: &Word| {
-            !word.is_plain
-                || word.finder.find(line).is_some()
-                || *is_odd.get_or_insert_with(|| says_more_than_it_shows(line))
-        };
-        Ok(search.words.iter().map(&mut may_be_in).collect())
+        Ok(words.iter().map(|word| word.finder.find(line).is_some() || word.may_be_hidden_in(line)).collect())
     }
 }
 
-/// Whether letters of ASCII may be said in a line in which they do not stand: by escapes, or by the two
-/// other characters whose lower case begins with one, the sign for Kelvin and a capital I with a dot.
-fn says_more_than_it_shows(line: &[u8]) -> bool {
-    let has = |bytes: &[u8]| memchr::memmem::find(line, bytes).is_some();
-    has(br"\u")
-        || has(br"\/")
-        || (!line.is_ascii() && (has("\u{212a}".as_bytes()) || has("\u{130}".as_bytes())))
+/// Whose line is looked at.
+#[derive(Debug, Clone, Copy)]
+enum Whose {
+    Own,
+    /// Of the answer above that may have made the call.
+    OfCall,
 }
 
-fn say(out: &mut String, text: &str) {
-    if !text.is_empty() {
-        out.push_str(text);
-        out.push('\n');
+/// Goes through everything an entry says by itself, piece by piece, as long as the answer is true.
+fn each_piece(at: EntryRef<'_>, entry: &Entry, visit: &mut dyn FnMut(&str) -> bool) {
+    let mut say = |piece: &str| piece.is_empty() || visit(piece);
+    let role = at.role().name().unwrap_or_default();
+    let goes_on = say(at.label().unwrap_or_default()) && say(&entry.type_name()) && say(role);
+    if !goes_on || entry.is_unreadable() {
+        return;
     }
+    match entry.message() {
+        Some(message) => message_pieces(message, entry.role(), &mut say),
+        None => entry.kind() == Kind::Message || member_pieces(entry, &mut say),
+    };
 }
 
-/// Everything an entry says by itself, pieces on lines of their own.
-fn say_all(label: Option<&str>, entry: &Entry, out: &mut String) {
-    say(out, label.unwrap_or_default());
-    say(out, &entry.type_name());
-    let Kind::Message = entry.kind() else { return say_members(entry, out) };
-    let Some(message) = entry.message() else { return };
-    say(out, &message.get_str("role").unwrap_or_default());
-    message.texts().for_each(|text| say(out, &text));
-    for call in message.tool_calls() {
-        say(out, &call.name);
-        say(out, &plain(call.arguments));
-    }
-    for key in ["toolName", "output", "errorMessage", "customType", "stopReason", "summary"] {
-        say(out, &message.get_str(key).unwrap_or_default());
-    }
-    if entry.role() == Role::FileMention {
-        say(out, &plain(message.get("files").unwrap_or_default()));
-    }
+fn message_pieces(message: Message<'_>, role: Role, say: &mut dyn FnMut(&str) -> bool) -> bool {
+    let text = |key| message.get_str(key).unwrap_or_default();
+    message.texts().all(|piece| say(&piece))
+        && message.tool_calls().all(|call| say(&call.name) && say(&plain(call.arguments)))
+        && ["toolName", "output", "errorMessage", "customType", "stopReason", "summary"]
+            .into_iter()
+            .all(|key| say(&text(key)))
+        && (role != Role::Unknown || say(&text("role")))
+        && (role != Role::FileMention || say(&plain(message.get("files").unwrap_or_default())))
 }
 
 /// Of other types than messages, all that stands behind the envelope is what they say.
-fn say_members(entry: &Entry, out: &mut String) {
-    if entry.is_unreadable() {
-        return;
-    }
-    for member in crate::json::Members::new(entry.json().as_bytes()) {
+fn member_pieces(entry: &Entry, say: &mut dyn FnMut(&str) -> bool) -> bool {
+    crate::json::Members::new(entry.json().as_bytes()).all(|member| {
         let key = decode(&entry.json().as_bytes()[member.key]);
-        if !matches!(&*key, "type" | "id" | "parentId" | "timestamp" | "preserveData") {
-            say(out, &plain(&entry.json()[member.value]));
-        }
-    }
+        matches!(&*key, "type" | "id" | "parentId" | "timestamp" | "preserveData")
+            || say(&plain(&entry.json()[member.value]))
+    })
 }
 
 /// JSON text with its strings as they read, each on a line of its own: what a person would search for

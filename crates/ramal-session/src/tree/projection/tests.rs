@@ -367,7 +367,7 @@ proptest! {
 
     /// What the bytes of lines rule out, nothing says.
     #[test]
-    fn a_search_finds_what_is_said((notation, _) in any_tree(), words in "[xyzXb/]{1,2}( (read|tool|e0|l|user))?") {
+    fn a_search_finds_what_is_said((notation, _) in any_tree(), words in "[xyzXbk/]{1,2}( (read|tool|e0|l|user))?") {
         let session = session(&notation.replace(" x", " \\u0078yX").replace(" y", " zb\\/\u{212a}"));
         let search = Search::new(&words);
         let (mut searcher, mut whole) = (Searcher::new(), Searcher::new());
