@@ -23,7 +23,10 @@ pub use manager::{
     NewEntry, SessionManager,
 };
 pub use migrate::Format;
-pub use tree::projection::{BranchFacts, CallOf, Calls, Filter, Guide, Projection, Row, View};
+pub use tree::projection::{
+    BranchFacts, BranchTotals, CallOf, Calls, Detail, EntryFacts, EntrySet, Filter, Guide, Projection, Row,
+    Search, Searcher, Shown, TreeOrder, View,
+};
 
 /// The examples of the README are run as they stand there.
 #[cfg(doctest)]

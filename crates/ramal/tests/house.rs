@@ -92,7 +92,7 @@ fn every_file_says_what_it_is_for() {
 fn modules_named_in_the_map_are_there() {
     let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let mut seen = 0;
-    for name in ["ramal-session", "ramal-model", "ramal-agent", "ramal-testing"] {
+    for name in ["ramal-session", "ramal-model", "ramal-agent", "ramal-testing", "ramal-tui"] {
         let section = map.split(&format!("## Inside `{name}`")).nth(1).unwrap();
         let source = root().join("crates").join(name).join("src");
         let is_there = |place: PathBuf| place.with_extension("rs").exists() || place.join("mod.rs").exists();

@@ -21,17 +21,17 @@ pub(crate) struct Surveys(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// The tree that they are about ([`crate::tree::Tree::stamp`]).
-    stamp: u64,
+    /// The tree that they are about ([`crate::tree::Tree::generation`]).
+    generation: u64,
     /// By the last entry of their path, the latest first.
     surveys: VecDeque<(u32, Arc<Surveyed>)>,
 }
 
 impl Surveys {
-    fn of(&self, stamp: u64) -> MutexGuard<'_, Kept> {
+    fn of(&self, generation: u64) -> MutexGuard<'_, Kept> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.stamp != stamp {
-            *kept = Kept { stamp, surveys: VecDeque::new() };
+        if kept.generation != generation {
+            *kept = Kept { generation, surveys: VecDeque::new() };
         }
         kept
     }
@@ -54,7 +54,7 @@ impl Kept {
 /// The survey of the path to `end`, or of no path.
 pub(super) fn survey(session: &SessionManager, end: Option<u32>) -> Result<Arc<Surveyed>, ReadError> {
     let Some(end) = end else { return Ok(Arc::default()) };
-    let mut kept = session.surveys.of(session.tree.stamp());
+    let mut kept = session.surveys.of(session.tree.generation());
     if kept.surveys.is_empty() {
         let survey = Arc::new(plan::survey(session, &session.tree.path(end))?);
         kept.put(end, &survey);

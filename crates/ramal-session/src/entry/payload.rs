@@ -297,6 +297,22 @@ impl<'a> Message<'a> {
         }
     }
 
+    /// What [`Message::text`] is made of, piece by piece.
+    pub(crate) fn texts(self) -> impl Iterator<Item = Cow<'a, str>> {
+        let content = match self.role() {
+            Role::BashExecution | Role::PythonExecution | Role::BranchSummary | Role::CompactionSummary => {
+                None
+            }
+            _ => self.get("content"),
+        };
+        let of_blocks = blocks(content.unwrap_or_default()).filter_map(|block| block_text(block.as_bytes()));
+        let whole = match content {
+            Some(content) => members::as_str(content.as_bytes()),
+            None => Some(Cow::Owned(self.text())),
+        };
+        whole.into_iter().chain(of_blocks)
+    }
+
     /// The calls of tools in it, in order.
     pub fn tool_calls(self) -> impl Iterator<Item = ToolCall<'a>> {
         self.blocks().filter_map(ToolCall::of)

@@ -78,7 +78,8 @@ fn surrogate(bytes: &[u8], at: usize, second: &[u8]) -> bool {
 ///
 /// Never fails: a sequence that is no escape reads as it stands.
 pub fn decode(raw: &[u8]) -> Cow<'_, str> {
-    let text = String::from_utf8_lossy(raw);
+    // To see that it is UTF-8 is quicker than to look for what is not.
+    let text = std::str::from_utf8(raw).map_or_else(|_| String::from_utf8_lossy(raw), Cow::Borrowed);
     let Some(first) = memchr::memchr(b'\\', text.as_bytes()) else { return text };
     let mut out = String::with_capacity(text.len());
     let (before, mut rest) = text.split_at(first);

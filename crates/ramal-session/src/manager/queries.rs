@@ -173,6 +173,12 @@ impl SessionManager {
         }
     }
 
+    /// Changes when entries that were there got other positions or other parents. As long as it is the
+    /// same, entries were appended and nothing else.
+    pub fn generation(&self) -> u64 {
+        self.tree.generation()
+    }
+
     pub(crate) fn handle(&self, number: u32) -> EntryRef<'_> {
         EntryRef { session: self, number }
     }

@@ -88,6 +88,7 @@ impl Tree {
         if self.links.found.is_empty() {
             return;
         }
+        self.generation = super::new_generation();
         let mut found = std::mem::take(&mut self.links.found);
         found.sort_unstable();
         for &child in &found {
@@ -99,7 +100,6 @@ impl Tree {
         }
         self.cut_cycles(&found);
         self.rebuild_children();
-        self.stamp = super::new_stamp();
     }
 
     /// Every cycle goes through a link to a later entry: only walks that begin at one can meet it.

@@ -43,15 +43,13 @@ pub(crate) struct Tree {
     pub(crate) hooks_are_custom: bool,
     first_root: u32,
     last_root: u32,
-    /// Which tree it is, and which shape of its paths: what was found out about a path holds as long as
-    /// this stays.
-    stamp: u64,
+    generation: u64,
 }
 
-static NEXT_STAMP: AtomicU64 = AtomicU64::new(0);
-
-fn new_stamp() -> u64 {
-    NEXT_STAMP.fetch_add(1, Ordering::Relaxed)
+/// A number that no tree of this process has had.
+fn new_generation() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Entries that share an id: rare, so kept beside the table.
@@ -106,14 +104,15 @@ impl Tree {
             hooks_are_custom: false,
             first_root: NONE,
             last_root: NONE,
-            stamp: new_stamp(),
+            generation: new_generation(),
         }
     }
 
-    /// Changes when an entry that was there gets another parent; no two trees share one. Entries that are
-    /// added change nothing about the paths that there are.
-    pub(crate) fn stamp(&self) -> u64 {
-        self.stamp
+    /// Which tree this is, and how often it was hung differently: see [`SessionManager::generation`].
+    ///
+    /// [`SessionManager::generation`]: crate::SessionManager::generation
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Makes room for `total` entries.

@@ -8,8 +8,8 @@ use ramal_session::{Calls, Entry, EntryId, EntryRef, Kind, Role as Who, SessionM
 use serde::ser::{SerializeMap as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
+use super::Json;
 use super::notices::several;
-use super::{Json, call_of};
 use crate::cli::Globals;
 use crate::failure::Status;
 use crate::output::json_line;
@@ -298,7 +298,7 @@ fn cell(
     calls: &mut Calls,
     columns: usize,
 ) -> anyhow::Result<Cell> {
-    let call = call_of(session, handle, entry, calls)?;
+    let call = calls.of_entry(session, handle, entry)?;
     let says = says(entry, call, session.get_cwd(), columns);
     let label = handle.label().map(|label| format!("[{}] ", clean::name(label))).unwrap_or_default();
     let text = format!("{}  {label}{}", pad(&clean::one_line(entry.id(), ID), ID), says.line());
@@ -346,7 +346,7 @@ impl Serialize for JsonEntries<'_> {
         for handle in &side.entries {
             let entry = handle.read().map_err(serde::ser::Error::custom)?;
             self.0.touched.borrow_mut().take(&entry);
-            let call = call_of(side.session, *handle, &entry, &mut calls);
+            let call = calls.of_entry(side.session, *handle, &entry);
             let call = call.map_err(serde::ser::Error::custom)?;
             let says = says_for_preview(&entry, call, side.session.get_cwd());
             list.serialize_element(&JsonEntry {

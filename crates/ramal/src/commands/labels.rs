@@ -5,7 +5,7 @@ use std::io::Write;
 use ramal_session::{Calls, time};
 use serde::Serialize;
 
-use super::{Json, call_of};
+use super::Json;
 use crate::cli::Globals;
 use crate::failure::{self, Status};
 use crate::output::json_line;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
     for handle in session.get_labels() {
         any = true;
         let (entry, label) = (handle.read()?, handle.label().unwrap_or_default());
-        let call = call_of(&session, handle, &entry, &mut calls)?;
+        let call = calls.of_entry(&session, handle, &entry)?;
         let is_active = active.get(handle.position()).copied().unwrap_or(false);
         let set_at = handle.labelled_by().and_then(|by| by.time());
         if args.json.json {

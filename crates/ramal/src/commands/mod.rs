@@ -23,7 +23,7 @@ pub(crate) mod which;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
-use ramal_session::{CallOf, Calls, Entry, EntryRef, ReadError, Role as Who, SessionManager};
+use ramal_session::{Calls, EntryRef, ReadError, SessionManager};
 
 use crate::cli;
 use crate::failure::Status;
@@ -55,26 +55,6 @@ fn raw(json: &str) -> serde_json::Result<Box<serde_json::value::RawValue>> {
     serde_json::value::RawValue::from_string(json.to_owned())
 }
 
-/// The call that a result answers; the calls of an answer are kept on the way.
-fn call_of<'a>(
-    session: &SessionManager,
-    handle: EntryRef<'_>,
-    entry: &Entry,
-    calls: &'a mut Calls,
-) -> Result<Option<&'a CallOf>, ReadError> {
-    match entry.role() {
-        Who::Assistant => calls.note(handle, entry),
-        Who::ToolResult => {
-            let id = entry.message().and_then(|message| Some(message.get_str("toolCallId")?.into_owned()));
-            if let Some(id) = id {
-                return calls.of(session, handle, &id);
-            }
-        }
-        _ => {}
-    }
-    Ok(None)
-}
-
 /// Columns of an entry's text in a sentence.
 const QUOTED: usize = 60;
 
@@ -91,7 +71,7 @@ pub(crate) fn in_a_line(
     calls: &mut Calls,
 ) -> Result<String, ReadError> {
     let entry = handle.read()?;
-    let call = call_of(session, handle, &entry, calls)?;
+    let call = calls.of_entry(session, handle, &entry)?;
     let line = says(&entry, call, session.get_cwd(), QUOTED).line();
     Ok(fit(&line, QUOTED).into_owned())
 }

@@ -9,7 +9,7 @@ use ramal_session::{Calls, EntryRef, Filter, Projection, SessionManager, View, t
 use serde::Serialize;
 
 use super::notices::{self, oddity, several};
-use super::{Json, call_of, session_file};
+use super::{Json, session_file};
 use crate::cli::Globals;
 use crate::failure::Status;
 use crate::output::json_line;
@@ -88,8 +88,8 @@ pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow
         };
         draw(&session, &view, &projection, &frame, out)?;
     }
-    let nothing_found = !args.search.trim().is_empty() && projection.rows().len() <= 1;
-    let found = !nothing_found || projection.rows().iter().any(|row| !row.is_leaf());
+    let nothing_found = !args.search.trim().is_empty() && projection.len() <= 1;
+    let found = !nothing_found || projection.rows().any(|row| !row.is_leaf());
     Ok(if found { Status::Done } else { Status::NotThere })
 }
 
@@ -114,16 +114,16 @@ fn draw(
     let drawing =
         Drawing::new(frame.palette, frame.columns, frame.now, frame.zone.clone(), span).marking(&view.search);
     let mut calls = Calls::default();
-    for (at, row) in projection.rows().iter().enumerate() {
+    for (at, row) in projection.rows().enumerate() {
         let Some(handle) = projection.entry(session, at) else { continue };
         let entry = handle.read()?;
-        let call = call_of(session, handle, &entry, &mut calls)?;
+        let call = calls.of_entry(session, handle, &entry)?;
         let says = says(&entry, call, session.get_cwd(), drawing.text_columns());
         let guides = projection.guides(at, drawing.levels());
         let line = drawing.draw(&TreeRow {
             guides: &guides,
             shifted: row.depth() - guides.len(),
-            is_active: projection.is_beside_active(at).then_some(row.is_active()),
+            is_active: row.is_beside_active().then_some(row.is_active()),
             is_leaf: row.is_leaf(),
             label: handle.label(),
             says: &says,
@@ -146,7 +146,7 @@ fn write_below(
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let (palette, columns) = (frame.palette, frame.columns);
-    let (shown, all) = (projection.rows().len() as u64, session.entry_count() as u64);
+    let (shown, all) = (projection.len() as u64, session.entry_count() as u64);
     if shown > 0 {
         writeln!(out)?;
     }
@@ -181,7 +181,7 @@ fn write_below(
     if all > 0 && !conversation {
         let all = if filtered { "; `--filter all` shows what programs noted" } else { "" };
         say(Role::Heading, &format!("There is no conversation yet{all}."))?;
-    } else if !search.is_empty() && projection.rows().iter().all(|row| row.is_leaf()) {
+    } else if !search.is_empty() && projection.rows().all(|row| row.is_leaf()) {
         let filter = if filtered { " under this filter; `--filter all` looks into every entry" } else { "" };
         say(Role::Heading, &format!("Nothing else was found{filter}."))?;
     } else if filtered && search.is_empty() && shown <= 1 && all > shown {
@@ -281,7 +281,7 @@ fn write_json(
         cwd: session.get_cwd(),
         leaf_id,
         entry_count: session.entry_count(),
-        shown_count: projection.rows().len(),
+        shown_count: projection.len(),
         branch_count: session.branch_count(),
         damaged_lines: session.damaged_lines(),
         filter: view.filter.name(),
@@ -289,10 +289,10 @@ fn write_json(
     };
     json_line(out, &head)?;
     let mut calls = Calls::default();
-    for (at, row) in projection.rows().iter().enumerate() {
+    for (at, row) in projection.rows().enumerate() {
         let Some(handle) = projection.entry(session, at) else { continue };
         let entry = handle.read()?;
-        let call = call_of(session, handle, &entry, &mut calls)?;
+        let call = calls.of_entry(session, handle, &entry)?;
         let says = says_for_preview(&entry, call, session.get_cwd());
         let id_of = |handle: Option<EntryRef<'_>>| handle.map(EntryRef::id).transpose();
         let parent = id_of(handle.parent())?;

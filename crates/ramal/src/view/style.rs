@@ -10,6 +10,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io::IsTerminal as _;
 
+pub(crate) use ramal_tui::text::Role;
+
 /// When to colour, as in `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum ColorChoice {
@@ -22,52 +24,21 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// The part a text plays on the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Role {
-    /// What a person wrote.
-    User,
-    /// What the model wrote.
-    Assistant,
-    /// What a tool did.
-    Tool,
-    /// What a tool failed to do.
-    ToolFailed,
-    /// What stands for a longer text.
-    Summary,
-    /// A name somebody gave.
-    Label,
-    /// What can be passed over: times, sizes, ids.
-    Dim,
-    /// Where one is.
-    Active,
-    /// What went wrong.
-    Error,
-    /// What is above other things.
-    Heading,
-    /// The lines that draw the tree.
-    Guide,
-    /// What was searched for.
-    Match,
-}
-
-impl Role {
-    /// The parameters of the sequence that selects the look; none for the
-    /// look the terminal has anyway.
-    fn parameters(self) -> &'static str {
-        match self {
-            Role::Assistant => "",
-            Role::User => "1;34",
-            Role::Tool => "36",
-            Role::ToolFailed => "31",
-            Role::Summary => "3",
-            Role::Label => "1;35",
-            Role::Dim | Role::Guide => "2",
-            Role::Active => "1;32",
-            Role::Error => "1;31",
-            Role::Heading => "1",
-            Role::Match => "1;4",
-        }
+/// The parameters of the sequence that selects the look of a role; none for the look the terminal has
+/// anyway.
+fn parameters(role: Role) -> &'static str {
+    match role {
+        Role::Assistant => "",
+        Role::User => "1;34",
+        Role::Tool => "36",
+        Role::ToolFailed => "31",
+        Role::Summary => "3",
+        Role::Label => "1;35",
+        Role::Dim | Role::Guide => "2",
+        Role::Active => "1;32",
+        Role::Error => "1;31",
+        Role::Heading => "1",
+        Role::Match => "1;4",
     }
 }
 
@@ -129,7 +100,7 @@ impl Palette {
             !text.chars().any(|c| c.is_control() && c != '\n'),
             "painted before it was cleaned: {text:?}"
         );
-        let parameters = if self.coloured { role.parameters() } else { "" };
+        let parameters = if self.coloured { parameters(role) } else { "" };
         Painted { parameters, text }
     }
 }
@@ -219,7 +190,7 @@ mod tests {
     #[test]
     fn only_looks_that_suit_any_theme() {
         for role in ROLES {
-            for parameter in role.parameters().split(';').filter(|p| !p.is_empty()) {
+            for parameter in parameters(role).split(';').filter(|p| !p.is_empty()) {
                 assert!(
                     ["1", "2", "3", "4", "31", "32", "34", "35", "36"].contains(&parameter),
                     "{role:?}: {parameter}"

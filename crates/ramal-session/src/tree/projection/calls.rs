@@ -37,6 +37,13 @@ pub struct Calls {
 /// How many entries above a result its call is looked for.
 const STEPS: usize = 256;
 
+/// The answers in which the call of a result is looked for. A call and its result have no other answer
+/// between them, save for odd logs.
+pub(super) fn answers_above<'a>(session: &'a SessionManager, at: EntryRef<'a>) -> impl Iterator<Item = u32> {
+    let above = session.tree.upwards(at.position() as u32).take(STEPS);
+    above.filter(|&number| session.tree.node(number).role == Role::Assistant).take(3)
+}
+
 impl Default for Calls {
     fn default() -> Self {
         Calls { answer: NONE, calls: Vec::new() }
@@ -51,6 +58,31 @@ impl Calls {
         self.calls = message.into_iter().flat_map(|message| message.tool_calls()).map(CallOf::from).collect();
     }
 
+    /// The call that an entry answers, if it is the result of one. An answer is kept, so that the results
+    /// behind it find their calls.
+    ///
+    /// # Errors
+    /// If the log cannot be read any more.
+    pub fn of_entry(
+        &mut self,
+        session: &SessionManager,
+        at: EntryRef<'_>,
+        entry: &Entry,
+    ) -> Result<Option<&CallOf>, ReadError> {
+        match entry.role() {
+            Role::Assistant => self.note(at, entry),
+            Role::ToolResult => {
+                let id =
+                    entry.message().and_then(|message| Some(message.get_str("toolCallId")?.into_owned()));
+                if let Some(id) = id {
+                    return self.of(session, at, &id);
+                }
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
     /// The call that the result at `at` answers by `call_id`.
     ///
     /// # Errors
@@ -61,13 +93,7 @@ impl Calls {
         at: EntryRef<'_>,
         call_id: &str,
     ) -> Result<Option<&CallOf>, ReadError> {
-        let answers = session
-            .tree
-            .upwards(at.position() as u32)
-            .take(STEPS)
-            .filter(|&number| session.tree.node(number).role == Role::Assistant);
-        // A call and its result have no other answer between them, save for odd logs.
-        for number in answers.take(3) {
+        for number in answers_above(session, at) {
             if self.answer != number {
                 let handle = session.handle(number);
                 let answer = handle.read()?;

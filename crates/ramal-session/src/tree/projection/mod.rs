@@ -1,28 +1,38 @@
 //! The tree as rows: what a filter, a search and folds leave of it, in the order in which it is drawn
 //! (contract, section 10).
 //!
-//! Nothing here knows of a terminal. A row is twenty bytes and says only where it stands; what its
-//! entry says is read when the row is drawn. All walks are loops with a stack of their own and linear
-//! in the entries, and payloads are looked at in the order of the file.
+//! Nothing here knows of a terminal. A row is known by four bytes and says only where it stands; what
+//! its entry says is read when the row is drawn. Rows that follow each other without a fork are a
+//! stretch, and what rows share is kept once for each. All walks are loops and linear in the entries.
+//!
+//! Whoever wants a drawing once asks [`SessionManager::project`]. Whoever keeps one before somebody's
+//! eyes keeps a [`TreeOrder`] and [`EntryFacts`], brings them up to date, and makes a [`Projection`] of
+//! them whenever what is shown changes.
 
+mod branch_facts;
 mod calls;
-mod facts;
-mod payload;
+mod entry_facts;
+mod order;
+mod row;
 mod search;
+mod set;
 #[cfg(test)]
 mod tests;
 mod visible;
 
 use std::collections::BTreeSet;
 
+pub use branch_facts::{BranchFacts, BranchTotals};
 pub use calls::{CallOf, Calls};
-pub use facts::BranchFacts;
+pub use entry_facts::{Detail, EntryFacts};
+pub use order::TreeOrder;
+pub use row::{Guide, Row};
+pub use search::{Search, Searcher};
+pub use set::EntrySet;
 pub use visible::Filter;
 
-use self::facts::Facts;
-use self::payload::Payloads;
-use self::search::Search;
-use super::Tree;
+use self::order::Placed;
+use self::row::Stretch;
 use super::node::NONE;
 use crate::error::ReadError;
 use crate::{EntryRef, SessionManager};
@@ -42,97 +52,42 @@ pub struct View {
     pub facts: bool,
 }
 
-/// One visible entry, and where it stands in the drawing.
-#[derive(Debug, Clone, Copy)]
-pub struct Row {
-    node: u32,
-    /// The row of the nearest visible ancestor.
-    parent: u32,
-    /// The row at which the unbranched stretch begins that this one is in.
-    head: u32,
-    depth: u32,
-    marks: u8,
+/// What is shown of a tree whose facts are known.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shown<'a> {
+    /// Which entries are shown.
+    pub filter: Filter,
+    /// Of these only those, if a search found some.
+    pub found: Option<&'a EntrySet>,
+    /// Entries below which nothing is shown, by their positions.
+    pub folded: Option<&'a BTreeSet<usize>>,
+    /// The entry where one stands, by its position. It is shown under every filter and search.
+    pub current: Option<usize>,
 }
 
-const _: () = assert!(size_of::<Row>() <= 24);
-
-const ACTIVE: u8 = 1;
-const LEAF: u8 = 2;
-const FORK: u8 = 4;
-const CONNECTED: u8 = 8;
-const LAST: u8 = 16;
-const PARENT_OF_ANY: u8 = 32;
-const FOLDED: u8 = 64;
-const FOLDS_LEAF: u8 = 128;
-
-impl Row {
-    fn is(self, mark: u8) -> bool {
-        self.marks & mark != 0
-    }
-
-    /// How many levels it is indented: one for each fork above it, forks being counted among what is
-    /// visible. A connector of its own is the last of them.
-    pub fn depth(self) -> usize {
-        self.depth as usize
-    }
-
-    /// Whether it is on the path from the root to the leaf.
-    pub fn is_active(self) -> bool {
-        self.is(ACTIVE)
-    }
-
-    /// Whether it is the leaf.
-    pub fn is_leaf(self) -> bool {
-        self.is(LEAF)
-    }
-
-    /// Whether more than one visible branch goes on from here.
-    pub fn is_fork(self) -> bool {
-        self.is(FORK)
-    }
-
-    /// Whether it is the first of a branch at a fork, and drawn with a connector.
-    pub fn starts_branch(self) -> bool {
-        self.is(CONNECTED)
-    }
-
-    /// Whether it can be folded: the beginning of a branch, or a root, that something follows.
-    pub fn is_foldable(self) -> bool {
-        (self.is(CONNECTED) || self.parent == NONE) && self.is(PARENT_OF_ANY)
-    }
-
-    /// Whether something that would be visible below it is folded away.
-    pub fn is_folded(self) -> bool {
-        self.is(FOLDED) && self.is(PARENT_OF_ANY)
-    }
-
-    /// Whether the leaf is what is folded away below it, or among it.
-    pub fn folds_leaf(self) -> bool {
-        self.is(FOLDS_LEAF)
-    }
-}
-
-/// One level of the lines left of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Guide {
-    /// Nothing: the branch of this level was the last of its fork.
-    Blank,
-    /// `│`: more branches of this level's fork follow below.
-    Line,
-    /// `├`: the row begins a branch, and more follow.
-    Tee,
-    /// `└`: the row begins the last branch of its fork.
-    Corner,
-}
-
-/// The rows of a tree under a [`View`], in the order of the drawing: depth first, at every fork the
-/// active branch first and the others oldest to newest. It holds for the session as it was when made.
-#[derive(Debug)]
+/// The rows of a tree, in the order of the drawing: depth first, at every fork the active branch first
+/// and the others oldest to newest. It holds for the session as it was when made.
+#[derive(Debug, Default)]
 pub struct Projection {
-    rows: Vec<Row>,
+    /// The entry of each row.
+    nodes: Vec<u32>,
     /// For each entry the row that shows it, or the nearest one above it.
     row_of: Vec<u32>,
-    facts: Option<Facts>,
+    /// The unbranched stretches, in the order of their rows.
+    stretches: Vec<Stretch>,
+    /// Rows that are folded, in their order.
+    folds: Vec<Fold>,
+    current_row: Option<u32>,
+    totals: Option<BranchTotals>,
+}
+
+/// A folded row.
+#[derive(Debug, Clone, Copy)]
+struct Fold {
+    row: u32,
+    /// Whether anything would be visible below it.
+    hides: bool,
+    hides_current: bool,
 }
 
 impl SessionManager {
@@ -145,175 +100,154 @@ impl SessionManager {
     /// If the log cannot be read any more. Nothing is read for the filters `all` and `user-only`
     /// without search and facts.
     pub fn project(&self, view: &View) -> Result<Projection, ReadError> {
-        let leaf = self.get_leaf_entry().map(|entry| entry.position() as u32);
-        let payloads = Payloads::read(self, view)?;
-        let mut visible = visible::mark(&self.tree, view.filter, leaf, &payloads);
-        let search = Search::new(&view.search);
-        if !search.is_empty() {
-            search.narrow(self, leaf, &mut visible)?;
+        let current = self.get_leaf_entry().map(EntryRef::position);
+        let mut facts = EntryFacts::new(self, if view.facts { Detail::All } else { Detail::Text });
+        if view.facts || view.filter.looks_at_text() {
+            facts.read(self, u64::MAX)?;
         }
-        let mut projection = build(&self.tree, &visible, leaf, &view.folded);
+        let search = Search::new(&view.search);
+        let found = if search.is_empty() { None } else { Some(found(self, view.filter, &facts, &search)?) };
+        let shown = Shown { filter: view.filter, found: found.as_ref(), folded: Some(&view.folded), current };
+        let mut projection = Projection::new(&TreeOrder::new(self), &facts, &shown);
         if view.facts {
-            projection.facts = Some(Facts::gather(&self.tree, &projection, &payloads));
+            projection.totals = Some(BranchTotals::gather(self, &facts, &projection));
         }
         Ok(projection)
     }
 }
 
-/// Walks over the tree once and makes a row of each node that is visible.
-fn build(tree: &Tree, visible: &[bool], leaf: Option<u32>, folded: &BTreeSet<usize>) -> Projection {
-    let mut active = vec![false; tree.len()];
-    for node in leaf.into_iter().flat_map(|leaf| tree.upwards(leaf)) {
-        active[node as usize] = true;
-    }
-    let mut rows: Vec<Row> = Vec::new();
-    let mut row_of = vec![NONE; tree.len()];
-    let mut children = Vec::new();
-    // What is still to be visited, each with the row above it.
-    let mut waiting: Vec<(u32, u32)> = Vec::new();
-    let mut above = NONE;
-    let mut parent = None;
-    loop {
-        children.clear();
-        tree.ordered_children(parent, &mut children);
-        if let Some(place) = children.iter().position(|&child| active[child as usize]) {
-            children[..=place].rotate_right(1);
-        }
-        waiting.extend(children.iter().rev().map(|&child| (child, above)));
-        let Some((node, row_above)) = waiting.pop() else { break };
-        let is_leaf = leaf == Some(node);
-        above = row_above;
-        if visible[node as usize] {
-            match rows.get_mut(row_above as usize).filter(|row| row.is(FOLDED)) {
-                Some(row) => row.marks |= PARENT_OF_ANY | if is_leaf { FOLDS_LEAF } else { 0 },
-                None => {
-                    above = rows.len() as u32;
-                    let mut marks = if active[node as usize] { ACTIVE } else { 0 };
-                    marks |= if is_leaf { LEAF } else { 0 };
-                    marks |= if folded.contains(&(node as usize)) { FOLDED } else { 0 };
-                    rows.push(Row { node, parent: row_above, head: NONE, depth: 0, marks });
-                }
-            }
-        }
-        row_of[node as usize] = above;
-        parent = Some(node);
-    }
-    connect(&mut rows);
-    Projection { rows, row_of, facts: None }
-}
-
-/// Gives the rows their forks, connectors and depths.
-fn connect(rows: &mut [Row]) {
-    // From below: the first child met is the last of its siblings.
-    let mut roots = 0;
-    for at in (0..rows.len()).rev() {
-        let up = rows[at].parent;
-        let (any, mark) = match rows.get_mut(up as usize) {
-            Some(parent) => {
-                let any = parent.is(PARENT_OF_ANY);
-                parent.marks |= if any { FORK } else { PARENT_OF_ANY };
-                (any, LAST)
-            }
-            None => {
-                roots += 1;
-                (roots > 1, LAST)
-            }
-        };
-        if !any {
-            rows[at].marks |= mark;
+/// What of that which a filter shows is found by a search.
+fn found(
+    session: &SessionManager,
+    filter: Filter,
+    facts: &EntryFacts,
+    search: &Search,
+) -> Result<EntrySet, ReadError> {
+    let mut searcher = Searcher::new();
+    let mut found = EntrySet::new();
+    for entry in session.get_entries().filter(|&entry| facts.is_shown(filter, entry)) {
+        if searcher.finds(session, search, entry)? {
+            found.insert(entry.position());
         }
     }
-    for at in 0..rows.len() {
-        let up = rows[at].parent;
-        let (depth, head, forked) = match rows.get(up as usize) {
-            Some(parent) => (parent.depth, parent.head, parent.is(FORK)),
-            None => (0, at as u32, roots > 1),
-        };
-        let row = &mut rows[at];
-        (row.depth, row.head) = (depth, head);
-        if forked {
-            row.depth += 1;
-            row.head = at as u32;
-            row.marks |= CONNECTED;
-        }
-    }
+    Ok(found)
 }
 
 impl Projection {
-    /// The rows in the order of the drawing.
-    pub fn rows(&self) -> &[Row] {
-        &self.rows
+    /// The rows that are left of a tree in an order; one pass over it. Both are to be of one
+    /// session, and as new as each other.
+    pub fn new(order: &TreeOrder, facts: &EntryFacts, shown: &Shown<'_>) -> Projection {
+        let mut projection = Projection::default();
+        projection.rebuild(order, facts, shown);
+        projection
     }
 
-    /// The entry of a row; none if there is no such row.
-    ///
-    /// `session` is the one that was projected.
-    pub fn entry<'a>(&self, session: &'a SessionManager, row: usize) -> Option<EntryRef<'a>> {
-        let node = self.rows.get(row)?.node;
-        ((node as usize) < session.tree.len()).then(|| session.handle(node))
+    /// As [`Projection::new`], in the room that the rows before took.
+    pub fn rebuild(&mut self, order: &TreeOrder, facts: &EntryFacts, shown: &Shown<'_>) {
+        self.totals = None;
+        let parents = self.place(order, facts, shown);
+        self.connect(order, &parents);
     }
 
-    /// The row of the nearest visible ancestor of a row.
-    pub fn parent(&self, row: usize) -> Option<usize> {
-        self.rows
-            .get(row)
-            .map(|row| row.parent)
-            .filter(|&parent| parent != NONE)
-            .map(|parent| parent as usize)
-    }
-
-    /// The row of an entry, or of its nearest visible ancestor: what becomes of a selection when the
-    /// view changes.
-    pub fn nearest(&self, entry: EntryRef<'_>) -> Option<usize> {
-        let row = *self.row_of.get(entry.position())?;
-        (row != NONE).then_some(row as usize)
-    }
-
-    /// The row of the leaf; none before the first entry, and below a fold.
-    pub fn leaf(&self, session: &SessionManager) -> Option<usize> {
-        let row = self.nearest(session.get_leaf_entry()?)?;
-        self.rows.get(row).filter(|row| row.is_leaf()).map(|_| row)
-    }
-
-    /// Whether the unbranched stretch that a row is in begins on the path to the leaf.
-    pub fn is_beside_active(&self, row: usize) -> bool {
-        self.rows
-            .get(row)
-            .and_then(|row| self.rows.get(row.head as usize))
-            .is_some_and(|head| head.is_active())
-    }
-
-    /// How many entries no row shows.
-    pub fn hidden(&self) -> usize {
-        self.row_of.len() - self.rows.len()
-    }
-
-    /// The lines left of a row, outermost first: its innermost levels, at most `most` of them. How many
-    /// were left out follows from [`Row::depth`].
-    pub fn guides(&self, row: usize, most: usize) -> Vec<Guide> {
-        let mut guides = Vec::new();
-        let mut at = row;
-        while let Some(row) = self.rows.get(at) {
-            if guides.len() == most || row.depth == 0 {
-                break;
+    /// Gives the visible entries their rows; answers the row above each.
+    fn place(&mut self, order: &TreeOrder, facts: &EntryFacts, shown: &Shown<'_>) -> Vec<u32> {
+        let current = shown.current.map_or(NONE, |position| position as u32);
+        let folded = shown.folded.filter(|folded| !folded.is_empty());
+        self.nodes.clear();
+        self.folds.clear();
+        self.current_row = None;
+        self.row_of.clear();
+        self.row_of.resize(order.taken(), NONE);
+        let mut parents = Vec::with_capacity(order.taken());
+        // The fold that a row is, plus one.
+        let mut fold_of: Vec<u32> = Vec::new();
+        for &Placed { node: number, parent } in order.entries() {
+            let above = self.row_of.get(parent as usize).copied().unwrap_or(NONE);
+            let is_current = number == current;
+            let is_visible = is_current
+                || (shown.filter.shows(facts.traits(number))
+                    && shown.found.is_none_or(|found| found.contains(number as usize)));
+            let mut row = above;
+            if is_visible {
+                let fold = fold_of
+                    .get(above as usize)
+                    .and_then(|&fold| self.folds.get_mut((fold as usize).wrapping_sub(1)));
+                if let Some(fold) = fold {
+                    fold.hides = true;
+                    fold.hides_current |= is_current;
+                } else {
+                    row = self.nodes.len() as u32;
+                    self.nodes.push(number);
+                    parents.push(above);
+                    if is_current {
+                        self.current_row = Some(row);
+                    }
+                    if let Some(folded) = folded {
+                        let is_folded = folded.contains(&(number as usize));
+                        if is_folded {
+                            self.folds.push(Fold { row, hides: false, hides_current: false });
+                        }
+                        fold_of.push(if is_folded { self.folds.len() as u32 } else { 0 });
+                    }
+                }
             }
-            let Some(head) = self.rows.get(row.head as usize) else { break };
-            let own = row.is(CONNECTED) && guides.is_empty();
-            guides.push(match (own, head.is(LAST)) {
-                (true, false) => Guide::Tee,
-                (true, true) => Guide::Corner,
-                (false, false) => Guide::Line,
-                (false, true) => Guide::Blank,
-            });
-            at = head.parent as usize;
+            if let Some(place) = self.row_of.get_mut(number as usize) {
+                *place = row;
+            }
         }
-        guides.reverse();
-        guides
+        parents
     }
 
-    /// What lies in the branch that a row begins, everything below it counted; none for rows that
-    /// begin no branch, and if the view asked for no facts.
-    pub fn facts(&self, row: usize) -> Option<BranchFacts> {
-        self.facts.as_ref()?.of(row)
+    /// Finds the stretches: a row goes on with the one above it if it is the only one that hangs there.
+    fn connect(&mut self, order: &TreeOrder, parents: &[u32]) {
+        let mut children = vec![0u8; parents.len()];
+        let mut roots = 0u8;
+        for &parent in parents {
+            let count = children.get_mut(parent as usize).unwrap_or(&mut roots);
+            *count = count.saturating_add(1);
+        }
+        self.stretches.clear();
+        // The stretches that the one at hand is within, outermost first.
+        let mut open: Vec<u32> = Vec::new();
+        for ((row, &parent), &node) in (0u32..).zip(parents).zip(&self.nodes) {
+            if children.get(parent as usize).is_none_or(|&count| count > 1) {
+                let above = self.close_down_to(&mut open, parent, row);
+                let depth = match self.stretches.get(above as usize) {
+                    Some(above) => above.depth + 1,
+                    None => u32::from(roots > 1),
+                };
+                open.push(self.stretches.len() as u32);
+                self.stretches.push(Stretch { first: row, above, depth, active_to: row, is_last: true });
+            }
+            if order.is_active(node as usize)
+                && let Some(stretch) = self.stretches.last_mut()
+            {
+                stretch.active_to = row + 1;
+            }
+        }
+        self.mark_who_is_not_last();
+    }
+
+    /// Leaves stretches until that which ends in the row `parent`; answers it, or [`NONE`] for a root.
+    fn close_down_to(&self, open: &mut Vec<u32>, parent: u32, row: u32) -> u32 {
+        while let Some(&stretch) = open.last() {
+            // All that hangs on a stretch stands behind it: where the next begins, it ends.
+            let end = self.stretches.get(stretch as usize + 1).map_or(row, |next| next.first);
+            if parent != NONE && end == parent + 1 {
+                return stretch;
+            }
+            open.pop();
+        }
+        NONE
+    }
+
+    /// A branch is the last of its fork if none comes behind it.
+    fn mark_who_is_not_last(&mut self) {
+        let mut seen = vec![false; self.stretches.len() + 1];
+        let roots = self.stretches.len();
+        for stretch in self.stretches.iter_mut().rev() {
+            let above = (stretch.above as usize).min(roots);
+            stretch.is_last = !std::mem::replace(&mut seen[above], true);
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! A session is written one entry a line: `id parent what`, the parent being `.` for the line above and
 //! `-` for none. The drawing has `•` for the active path and `◀` behind the leaf.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -12,6 +13,12 @@ use crate::log::Log;
 
 /// The session that a text in the notation above stands for.
 fn session(notation: &str) -> SessionManager {
+    let log = log_of(notation);
+    SessionManager::read(Log::Memory(log.into()), Path::new("s.jsonl"), Path::new("/")).unwrap()
+}
+
+/// Its log.
+fn log_of(notation: &str) -> String {
     let mut log = String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s1\",\"cwd\":\"/\"}\n");
     let mut above = String::new();
     for (second, line) in notation.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
@@ -45,7 +52,7 @@ fn session(notation: &str) -> SessionManager {
         log += &format!("{{\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"{time}\",{body}}}\n");
         above = id.to_owned();
     }
-    SessionManager::read(Log::Memory(log.into()), Path::new("s.jsonl"), Path::new("/")).unwrap()
+    log
 }
 
 fn message(role: &str, text: &str, more: &str) -> String {
@@ -56,7 +63,7 @@ fn message(role: &str, text: &str, more: &str) -> String {
 
 fn draw(session: &SessionManager, projection: &Projection) -> String {
     let mut out = String::new();
-    for (at, row) in projection.rows().iter().enumerate() {
+    for (at, row) in projection.rows().enumerate() {
         for guide in projection.guides(at, usize::MAX) {
             out += match guide {
                 Guide::Blank => "  ",
@@ -135,7 +142,7 @@ fn the_leaf_is_visible_in_every_filter_and_search() {
             session.branch("a3").unwrap();
             let view = View { filter, search: search.into(), ..View::default() };
             let projection = session.project(&view).unwrap();
-            let leaf = projection.leaf(&session).unwrap();
+            let leaf = projection.leaf().unwrap();
             assert_eq!(projection.entry(&session, leaf).unwrap().id().unwrap(), "a3", "{filter} {search}");
         }
     }
@@ -233,8 +240,8 @@ fn guides_are_given_from_the_inside_when_there_is_no_room() {
     let mut session = session(&notation);
     session.branch("a49").unwrap();
     let projection = session.project(&View::default()).unwrap();
-    let row = projection.leaf(&session).unwrap();
-    assert_eq!(projection.rows()[row].depth(), 50);
+    let row = projection.leaf().unwrap();
+    assert_eq!(projection.row(row).unwrap().depth(), 50);
     assert_eq!(projection.guides(row, 3), [Guide::Line, Guide::Line, Guide::Tee]);
     assert_eq!(projection.guides(row, usize::MAX).len(), 50);
 }
@@ -254,8 +261,8 @@ fn as_many_forks_as_entries() {
     }
     let session = SessionManager::read(Log::Memory(log.into()), Path::new("s"), Path::new("/")).unwrap();
     let projection = session.project(&View { facts: true, ..View::default() }).unwrap();
-    assert_eq!(projection.rows().len(), 400_000);
-    let deepest = projection.rows().iter().map(|row| row.depth()).max();
+    assert_eq!(projection.len(), 400_000);
+    let deepest = projection.rows().map(|row| row.depth()).max();
     assert_eq!(deepest, Some(200_000));
     assert_eq!(projection.guides(200_000, 4).len(), 4);
 }
@@ -285,7 +292,7 @@ proptest! {
         let filter = Filter::ALL[filter];
         let search = if searched { "x" } else { "" };
         let projection = session.project(&View { filter, search: search.into(), facts: true, ..View::default() }).unwrap();
-        let rows = projection.rows();
+        let rows: Vec<Row> = projection.rows().collect();
         let shown: Vec<usize> = (0..rows.len()).map(|at| projection.entry(&session, at).unwrap().position()).collect();
         let mut sorted = shown.clone();
         sorted.sort_unstable();
@@ -313,8 +320,61 @@ proptest! {
                 prop_assert_eq!(siblings.first(), Some(&at));
             }
         }
+        let forks: Vec<usize> = (0..rows.len()).filter(|&at| rows.iter().enumerate().filter(|&(other, _)| projection.parent(other) == Some(at)).count() > 1).collect();
+        for (at, row) in rows.iter().enumerate() {
+            prop_assert_eq!(row.is_fork(), forks.contains(&at));
+            prop_assert_eq!(projection.fork_before(at), forks.iter().copied().rfind(|&fork| fork < at));
+            prop_assert_eq!(projection.fork_after(at), forks.iter().copied().find(|&fork| fork > at));
+            prop_assert_eq!(projection.row_of(row.position()), Some(at));
+            prop_assert!(projection.stretch_start(at).is_some_and(|start| start <= at && rows[start].starts_stretch()));
+        }
         let counted: u32 = (0..rows.len()).filter(|&at| projection.parent(at).is_none()).filter_map(|at| projection.facts(at)).map(|facts| facts.entries).sum();
         let hanging = (0..session.entry_count()).filter(|&n| projection.nearest(session.handle(n as u32)).is_some()).count();
         prop_assert_eq!(counted as usize, hanging);
+    }
+
+    /// An order that was kept up to date is the order made anew, and facts that were read in pieces are
+    /// those that were read at once.
+    #[test]
+    fn what_is_kept_up_to_date_is_what_is_made_anew((notation, _) in any_tree(), from in 0usize..40, moves in prop::collection::vec((0usize..1000, any::<bool>()), 0..12), bytes in 1u64..3000) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(log_of(&notation).as_bytes()).unwrap();
+        let mut session = SessionManager::open(file.path(), None).unwrap();
+        session.branch(&format!("e{}", from % session.entry_count())).unwrap();
+        let mut order = TreeOrder::new(&session);
+        let mut facts = EntryFacts::new(&session, Detail::All);
+        for (at, moves) in moves {
+            if moves {
+                let id = session.get_entry_at(at % session.entry_count()).unwrap().id().unwrap();
+                session.branch(&id).unwrap();
+            }
+            session.append_message(r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"read","arguments":{}}],"stopReason":"toolUse"}"#).unwrap();
+            facts.take_in(&session);
+            facts.read(&session, bytes).unwrap();
+            prop_assert!(order.refresh(&session));
+            prop_assert!(!order.refresh(&session));
+            let anew = TreeOrder::new(&session);
+            prop_assert_eq!(order.entries(), anew.entries());
+            prop_assert!((0..session.entry_count()).all(|at| order.is_active(at) == anew.is_active(at)));
+        }
+        while !facts.is_complete() {
+            facts.read(&session, bytes).unwrap();
+        }
+        let mut anew = EntryFacts::new(&session, Detail::All);
+        anew.read(&session, u64::MAX).unwrap();
+        prop_assert_eq!(format!("{:?}", facts.all()), format!("{:?}", anew.all()));
+    }
+
+    /// What the bytes of lines rule out, nothing says.
+    #[test]
+    fn a_search_finds_what_is_said((notation, _) in any_tree(), words in "[xyzXbk/]{1,2}( (read|tool|e0|l|user))?") {
+        let session = session(&notation.replace(" x", " \\u0078yX").replace(" y", " zb\\/\u{212a}"));
+        let search = Search::new(&words);
+        let (mut searcher, mut whole) = (Searcher::new(), Searcher::new());
+        for entry in session.get_entries() {
+            let finds = searcher.finds(&session, &search, entry).unwrap();
+            let says = whole.says(&session, entry).unwrap().to_owned();
+            prop_assert_eq!(finds, search.is_in(&says), "{}", says);
+        }
     }
 }

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::payload::Payloads;
 use crate::entry::{Kind, Role};
-use crate::tree::Tree;
 
 /// Which entries of a tree are shown (contract, section 10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -46,16 +44,25 @@ impl Filter {
 
     /// Whether it hides answers that have no text.
     pub(super) fn looks_at_text(self) -> bool {
-        !matches!(self, Filter::All | Filter::UserOnly)
+        self.hides().has(Traits::SILENT)
     }
 
-    fn shows(self, kind: Kind, role: Role, has_label: impl FnOnce() -> bool) -> bool {
+    /// Whether it shows an entry with these traits.
+    pub(super) fn shows(self, traits: Traits) -> bool {
+        let needs = match self {
+            Filter::UserOnly => Traits::USER,
+            Filter::LabeledOnly => Traits::LABELED,
+            Filter::Default | Filter::NoTools | Filter::All => Traits::NONE,
+        };
+        traits.0 & needs.0 == needs.0 && !traits.has(self.hides())
+    }
+
+    fn hides(self) -> Traits {
         match self {
-            Filter::Default => !is_bookkeeping(kind),
-            Filter::NoTools => !is_bookkeeping(kind) && role != Role::ToolResult,
-            Filter::UserOnly => kind == Kind::Message && role == Role::User,
-            Filter::LabeledOnly => has_label(),
-            Filter::All => true,
+            Filter::Default => Traits::BOOKKEEPING.and(Traits::SILENT),
+            Filter::NoTools => Traits::BOOKKEEPING.and(Traits::SILENT).and(Traits::TOOL_RESULT),
+            Filter::LabeledOnly => Traits::SILENT,
+            Filter::UserOnly | Filter::All => Traits::NONE,
         }
     }
 }
@@ -74,6 +81,49 @@ impl FromStr for Filter {
             .into_iter()
             .find(|filter| filter.name() == name)
             .ok_or_else(|| format!("no such filter; there are {}", Filter::ALL.map(Filter::name).join(", ")))
+    }
+}
+
+/// What filters ask about an entry, in a byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Traits(u8);
+
+impl Traits {
+    pub(super) const NONE: Traits = Traits(0);
+    /// What programs note for themselves.
+    pub(super) const BOOKKEEPING: Traits = Traits(1);
+    pub(super) const TOOL_RESULT: Traits = Traits(2);
+    pub(super) const USER: Traits = Traits(4);
+    pub(super) const ANSWER: Traits = Traits(8);
+    /// It has a label now.
+    pub(super) const LABELED: Traits = Traits(16);
+    /// An answer without text that ended as answers should.
+    pub(super) const SILENT: Traits = Traits(32);
+    /// A tool that failed.
+    pub(super) const FAILED: Traits = Traits(64);
+
+    /// What follows from kind and role alone.
+    pub(super) fn of(kind: Kind, role: Role) -> Traits {
+        let of_kind = if is_bookkeeping(kind) { Traits::BOOKKEEPING } else { Traits::NONE };
+        of_kind.and(match (kind, role) {
+            (Kind::Message, Role::User) => Traits::USER,
+            (Kind::Message, Role::Assistant) => Traits::ANSWER,
+            (Kind::Message, Role::ToolResult) => Traits::TOOL_RESULT,
+            _ => Traits::NONE,
+        })
+    }
+
+    pub(super) fn and(self, other: Traits) -> Traits {
+        Traits(self.0 | other.0)
+    }
+
+    pub(super) fn without(self, other: Traits) -> Traits {
+        Traits(self.0 & !other.0)
+    }
+
+    /// Whether it has any of the others.
+    pub(super) fn has(self, others: Traits) -> bool {
+        self.0 & others.0 != 0
     }
 }
 
@@ -103,19 +153,4 @@ fn is_bookkeeping(kind: Kind) -> bool {
         | Kind::CredentialPin
         | Kind::Custom => true,
     }
-}
-
-/// For each node whether the filter shows it. The leaf is shown by all of them.
-pub(super) fn mark(tree: &Tree, filter: Filter, leaf: Option<u32>, payloads: &Payloads) -> Vec<bool> {
-    let mut visible: Vec<bool> = (0u32..)
-        .zip(&tree.nodes)
-        .map(|(number, node)| {
-            filter.shows(node.kind, node.role, || tree.label(number).is_some())
-                && !(filter.looks_at_text() && payloads.is_silent(number))
-        })
-        .collect();
-    if let Some(leaf) = leaf {
-        visible[leaf as usize] = true;
-    }
-    visible
 }

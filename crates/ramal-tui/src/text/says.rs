@@ -4,21 +4,19 @@ use std::borrow::Cow;
 
 use ramal_session::{CallOf, Entry, Kind, Message, Role as Who, json};
 
-use super::clean;
-use super::human;
-use super::style::Role;
+use super::{Role, clean, human};
 
 /// An entry in one line. All texts are clean.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Says {
+pub struct Says {
     /// Who says it, or what kind of entry it is; of a tool's result, what was called.
-    pub(crate) who: String,
+    pub who: String,
     /// What went wrong, if something did.
-    pub(crate) wrong: Option<String>,
+    pub wrong: Option<String>,
     /// What it says; may be wider than was asked for when there is more.
-    pub(crate) text: String,
+    pub text: String,
     /// The look that goes with it.
-    pub(crate) role: Role,
+    pub role: Role,
 }
 
 /// Columns of a preview for programs.
@@ -26,7 +24,7 @@ const PREVIEW: usize = 200;
 
 /// An entry for a program in one line of at most 200 columns: what it says; of a tool's result, what was
 /// called. What went wrong is in [`Says::wrong`] and not part of it.
-pub(crate) fn preview(says: &Says) -> String {
+pub fn preview(says: &Says) -> String {
     let text = match says.who.starts_with('[') {
         true if says.text.is_empty() => Cow::Borrowed(&*says.who),
         true => format!("{} {}", says.who, says.text).into(),
@@ -36,14 +34,14 @@ pub(crate) fn preview(says: &Says) -> String {
 }
 
 /// What an entry says for a [`preview`].
-pub(crate) fn says_for_preview(entry: &Entry, call: Option<&CallOf>, cwd: &str) -> Says {
+pub fn says_for_preview(entry: &Entry, call: Option<&CallOf>, cwd: &str) -> Says {
     says(entry, call, cwd, PREVIEW)
 }
 
 impl Says {
     /// Its parts in the order in which rows show them, each with its look; spaces stand before the later
     /// ones.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (Role, String)> {
+    pub fn parts(&self) -> impl Iterator<Item = (Role, String)> {
         let Says { who, wrong, text, role } = self;
         let is_tool = who.starts_with('[');
         let spaced = |text: &String| if text.is_empty() { String::new() } else { format!(" {text}") };
@@ -64,7 +62,7 @@ impl Says {
     }
 
     /// All of it in one text, as a row shows it.
-    pub(crate) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         self.parts().map(|(_, part)| part).collect()
     }
 }
@@ -74,7 +72,7 @@ const COMMAND: usize = 50;
 
 /// What an entry says in about `columns`. `call` is the call that a tool's result answers, `cwd` the
 /// working directory of the session, which goes without saying.
-pub(crate) fn says(entry: &Entry, call: Option<&CallOf>, cwd: &str, columns: usize) -> Says {
+pub fn says(entry: &Entry, call: Option<&CallOf>, cwd: &str, columns: usize) -> Says {
     let line = |text: &str| clean::one_line(text, columns);
     let says = |who: &str, text: &str, role| Says { who: line(who), wrong: None, text: line(text), role };
     if entry.is_unreadable() {
@@ -158,7 +156,7 @@ fn answer(message: Message<'_>, columns: usize) -> Says {
 }
 
 /// How an answer ended, if not as answers should.
-pub(crate) fn ended_wrong(message: Message<'_>) -> Option<String> {
+pub fn ended_wrong(message: Message<'_>) -> Option<String> {
     match message.get_str("stopReason").as_deref() {
         None | Some("stop" | "toolUse") => None,
         Some("error") => Some(match non_empty(message.get_str("errorMessage")) {
@@ -171,7 +169,7 @@ pub(crate) fn ended_wrong(message: Message<'_>) -> Option<String> {
 }
 
 /// How an execution ended, if not well.
-pub(crate) fn execution_failed(message: Message<'_>) -> Option<String> {
+pub fn execution_failed(message: Message<'_>) -> Option<String> {
     if message.get("cancelled") == Some("true") {
         return Some("cancelled".into());
     }
@@ -180,7 +178,7 @@ pub(crate) fn execution_failed(message: Message<'_>) -> Option<String> {
 }
 
 /// A compaction by the tokens that there were before.
-pub(crate) fn compaction(entry: &Entry) -> String {
+pub fn compaction(entry: &Entry) -> String {
     let tokens = entry.get("tokensBefore").and_then(|number| number.parse::<f64>().ok());
     match tokens.filter(|&tokens| tokens >= 1.0) {
         Some(tokens) if tokens < 1000.0 => format!("compaction of {tokens} tokens"),
@@ -202,7 +200,7 @@ fn with_images(message: Message<'_>) -> String {
 
 /// What a tool is called on: the path and the lines, the beginning of the command, the pattern. Paths
 /// below the working directory are given from there.
-pub(crate) fn called_on(name: &str, arguments: &str, cwd: &str) -> String {
+pub fn called_on(name: &str, arguments: &str, cwd: &str) -> String {
     let bytes = arguments.as_bytes();
     let text = |key: &str| non_empty(json::get_str(bytes, key)).map(Cow::into_owned);
     let path = || {
@@ -299,7 +297,7 @@ fn non_empty(text: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
 }
 
 /// What a record says that is no conversation.
-pub(crate) fn bookkeeping(entry: &Entry, kind: Kind) -> String {
+pub fn bookkeeping(entry: &Entry, kind: Kind) -> String {
     let text = |key| non_empty(entry.get_str(key)).map(Cow::into_owned);
     let said = match kind {
         Kind::Label => {

@@ -15,7 +15,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 const LONGEST_CLUSTER: usize = 128;
 
 /// The columns that a text takes.
-pub(crate) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     if text.bytes().all(is_plain) {
         return text.len();
     }
@@ -24,7 +24,7 @@ pub(crate) fn width(text: &str) -> usize {
 
 /// The text, or if it is wider than `columns`, as much of its beginning as
 /// leaves room for `…`. Never wider than `columns`; nothing at all for 0.
-pub(crate) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
+pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
     if columns == 0 {
         return Cow::Borrowed("");
     }
@@ -56,7 +56,7 @@ pub(crate) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
 }
 
 /// The text in exactly `columns`: with spaces after it, or cut like [`fit`].
-pub(crate) fn pad(text: &str, columns: usize) -> String {
+pub fn pad(text: &str, columns: usize) -> String {
     let mut padded = fit(text, columns).into_owned();
     let missing = columns.saturating_sub(width(&padded));
     padded.extend(std::iter::repeat_n(' ', missing));
@@ -64,7 +64,7 @@ pub(crate) fn pad(text: &str, columns: usize) -> String {
 }
 
 /// Like [`pad`], with the spaces before the text, as numbers are set.
-pub(crate) fn pad_start(text: &str, columns: usize) -> String {
+pub fn pad_start(text: &str, columns: usize) -> String {
     let text = fit(text, columns);
     let mut padded = " ".repeat(columns.saturating_sub(width(&text)));
     padded.push_str(&text);
@@ -82,13 +82,13 @@ pub(crate) fn pad_start(text: &str, columns: usize) -> String {
 ///
 /// Only a single character that is wider than `columns` by itself makes a
 /// line wider. 0 columns are taken for 1.
-pub(crate) fn wrap(text: &str, columns: usize) -> Wrap<'_> {
+pub fn wrap(text: &str, columns: usize) -> Wrap<'_> {
     Wrap { rest: Some(text), columns: columns.max(1) }
 }
 
 /// The iterator that [`wrap`] returns.
 #[derive(Debug, Clone)]
-pub(crate) struct Wrap<'a> {
+pub struct Wrap<'a> {
     /// What is still to be broken; `None` when all is done.
     rest: Option<&'a str>,
     columns: usize,

@@ -49,14 +49,14 @@ const READ_PER_COLUMN: usize = 16;
 /// there is more; when it stops before the end of the text it ends in `…`.
 ///
 /// [`fit`]: super::width::fit
-pub(crate) fn one_line(text: &str, columns: usize) -> String {
+pub fn one_line(text: &str, columns: usize) -> String {
     let limit = read_limit(columns).min(text.len());
     let head = &text[..text.floor_char_boundary(limit)];
     one_line_of_head(head, columns, head.len() < text.len())
 }
 
 /// [`one_line`] of bytes that ought to be UTF-8; what is not becomes `U+FFFD`.
-pub(crate) fn one_line_bytes(bytes: &[u8], columns: usize) -> String {
+pub fn one_line_bytes(bytes: &[u8], columns: usize) -> String {
     let mut limit = read_limit(columns).min(bytes.len());
     // Do not take a character apart that is whole.
     for _ in 0..3 {
@@ -132,7 +132,7 @@ fn any_line(head: &str, columns: usize, mut cut: bool) -> String {
 
 /// The text as a name or title: one line like [`one_line`], but whole, and
 /// with the unsafe characters removed rather than shown.
-pub(crate) fn name(text: &str) -> String {
+pub fn name(text: &str) -> String {
     let mut out = String::new();
     let mut cleaner = Cleaner::new(Unsafe::Remove);
     let mut gap = false;
@@ -149,12 +149,12 @@ pub(crate) fn name(text: &str) -> String {
 /// A line ends at `\n` or `\r\n`; one at the very end begins no further line.
 /// Tabs reach to the next multiple of four columns, other spaces stay as they
 /// are.
-pub(crate) fn lines(text: &str) -> Lines<'_> {
+pub fn lines(text: &str) -> Lines<'_> {
     Lines { lines: text.lines() }
 }
 
 /// Writes [`lines`] of bytes that ought to be UTF-8, each with a `\n`.
-pub(crate) fn write_lines(bytes: &[u8], out: &mut impl std::fmt::Write) -> std::fmt::Result {
+pub fn write_lines(bytes: &[u8], out: &mut impl std::fmt::Write) -> std::fmt::Result {
     for line in lines(&String::from_utf8_lossy(bytes)) {
         out.write_str(&line)?;
         out.write_char('\n')?;
@@ -164,7 +164,7 @@ pub(crate) fn write_lines(bytes: &[u8], out: &mut impl std::fmt::Write) -> std::
 
 /// The iterator that [`lines`] returns.
 #[derive(Debug, Clone)]
-pub(crate) struct Lines<'a> {
+pub struct Lines<'a> {
     lines: std::str::Lines<'a>,
 }
 

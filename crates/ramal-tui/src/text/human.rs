@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 /// A number of bytes in decimal units: `999 B`, `1.2 MB`, `34 GB`.
-pub(crate) fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     if bytes < 1000 {
         return format!("{bytes} B");
     }
@@ -12,7 +12,7 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// A number with its thousands set apart: `1,234`.
-pub(crate) fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -26,7 +26,7 @@ pub(crate) fn count(number: u64) -> String {
 
 /// A number in at most five columns: exact below ten thousand (`1,234`), then
 /// `12.3k`, `123k`, `1.2M`, `123B`.
-pub(crate) fn short_count(number: u64) -> String {
+pub fn short_count(number: u64) -> String {
     if number < 10_000 {
         return count(number);
     }
@@ -54,7 +54,7 @@ fn scaled(number: u64, units: &[&str], decimal_below: u128) -> String {
 
 /// How long ago something was, in its largest unit: `now`, `5m`, `3h`, `2d`,
 /// `1w`, `1mo`, `1y`. What is still to come is `now`.
-pub(crate) fn age(now: Timestamp, then: Timestamp) -> String {
+pub fn age(now: Timestamp, then: Timestamp) -> String {
     let seconds = now.as_second().saturating_sub(then.as_second());
     let minutes = seconds / 60;
     let hours = minutes / 60;
@@ -78,7 +78,7 @@ pub(crate) fn age(now: Timestamp, then: Timestamp) -> String {
 
 /// A sum of dollars: `$0.12`, `$1,234.50`. Less than a cent is `<$0.01`, so
 /// that it does not look like nothing; what is no sum at all is `$?`.
-pub(crate) fn cost(dollars: f64) -> String {
+pub fn cost(dollars: f64) -> String {
     let sign = if dollars < 0.0 { "-" } else { "" };
     let dollars = dollars.abs();
     if !dollars.is_finite() {
@@ -99,13 +99,13 @@ pub(crate) fn cost(dollars: f64) -> String {
 }
 
 /// The time zone of the machine; UTC if it has none that can be found.
-pub(crate) fn local_zone() -> TimeZone {
+pub fn local_zone() -> TimeZone {
     TimeZone::try_system().unwrap_or(TimeZone::UTC)
 }
 
 /// A time as short as it can be told from `now`: `14:03` on the same day,
 /// `Mar 4 14:03` in the same year, otherwise `2024-03-04`.
-pub(crate) fn time(now: Timestamp, then: Timestamp, zone: &TimeZone) -> String {
+pub fn time(now: Timestamp, then: Timestamp, zone: &TimeZone) -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let today = zone.to_datetime(now).date();

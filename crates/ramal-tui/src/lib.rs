@@ -1,0 +1,7 @@
+//! The terminal: what stands between a session at work and somebody's eyes and hands.
+//!
+//! [`text`] makes text from outside fit for a terminal. [`tree_selector`] is the tree under one's hands,
+//! without a terminal: rows, folds, filters, search and selection as values.
+
+pub mod text;
+pub mod tree_selector;
