@@ -1,7 +1,10 @@
 //! The terminal: what stands between a session at work and somebody's eyes and hands.
 //!
 //! [`text`] makes text from outside fit for a terminal. [`tree_selector`] is the tree under one's hands,
-//! without a terminal: rows, folds, filters, search and selection as values.
+//! without a terminal: rows, folds, filters, search and selection as values. [`theme`] says what things look
+//! like, [`keys`] what the terminal's keys are called.
 
+pub mod keys;
 pub mod text;
+pub mod theme;
 pub mod tree_selector;
