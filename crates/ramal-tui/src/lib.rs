@@ -2,8 +2,9 @@
 //!
 //! [`text`] makes text from outside fit for a terminal. [`tree_selector`] is the tree under one's hands,
 //! without a terminal: rows, folds, filters, search and selection as values. [`theme`] says what things look
-//! like, [`keys`] what the terminal's keys are called.
+//! like, [`keys`] what the terminal's keys are called. [`editor`] is where one types.
 
+pub mod editor;
 pub mod keys;
 pub mod text;
 pub mod theme;

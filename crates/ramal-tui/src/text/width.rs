@@ -182,7 +182,7 @@ fn split_cluster(cluster: &str, columns: usize) -> usize {
 
 /// Whether a line may break between two clusters, given with their widths,
 /// without a space.
-fn may_part(before: (&str, usize), after: (&str, usize)) -> bool {
+pub(crate) fn may_part(before: (&str, usize), after: (&str, usize)) -> bool {
     (before.1 > 1 || after.1 > 1)
         && !before.0.chars().next().is_some_and(opens)
         && !after.0.chars().next().is_some_and(closes)
@@ -290,7 +290,8 @@ fn is_newline(cluster: &str) -> bool {
     matches!(cluster, "\n" | "\r\n")
 }
 
-fn is_space(cluster: &str) -> bool {
+/// Whether a cluster is white space that a line may break at.
+pub(crate) fn is_space(cluster: &str) -> bool {
     cluster.chars().all(is_breaking_space)
 }
 
@@ -310,13 +311,13 @@ fn is_plain(byte: u8) -> bool {
 }
 
 /// The grapheme clusters of a text, one that is absurdly long in pieces.
-pub(super) fn clusters(text: &str) -> Clusters<'_> {
+pub(crate) fn clusters(text: &str) -> Clusters<'_> {
     Clusters { rest: text }
 }
 
 /// The iterator that [`clusters`] returns.
 #[derive(Debug, Clone)]
-pub(super) struct Clusters<'a> {
+pub(crate) struct Clusters<'a> {
     rest: &'a str,
 }
 
