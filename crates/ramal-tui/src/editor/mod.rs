@@ -6,10 +6,13 @@
 //! [`to_draft`](Editor::to_draft) keeps everything beyond the program's end.
 
 mod action;
+mod complete;
+mod completion_list;
 mod content;
 mod draft;
 mod draw;
 mod edits;
+mod fuzzy;
 mod history;
 mod kill_ring;
 mod layout;
@@ -20,9 +23,12 @@ mod undo;
 use std::ops::Range;
 
 pub use action::{EditorAction, Outcome};
+pub use complete::{Completing, CompletionKind};
+pub use completion_list::{CompletionItem, CompletionList, ListStep};
 pub use content::{Content, Mark, MarkKind};
 pub use draft::DraftError;
 pub use draw::Drawing;
+pub use fuzzy::{Found, find as fuzzy_find};
 
 use history::History;
 use kill_ring::{KillRing, Side};

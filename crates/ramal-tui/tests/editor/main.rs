@@ -1,6 +1,7 @@
 //! The editor, without a terminal.
 
 mod changing;
+mod completing;
 mod drafts;
 mod drawings;
 mod earlier;
