@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::completion_list::CompletionItem;
 use super::content::{Content, HOLE};
 use super::undo::Grouping;
-use super::{Editor, places};
+use super::{Editor, Last, places};
 
 /// What a word is about, as its first character says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,6 +71,7 @@ impl Editor {
             text.push(' ');
         }
         self.edit(range, &Content::from(&*text), Grouping::Alone);
+        self.last = Last::Other;
         true
     }
 }

@@ -87,7 +87,7 @@ impl CompletionList {
             top: 0,
             rows: rows.max(1),
         };
-        list.set_query("");
+        list.search("", (0..list.items.len()).collect());
         list
     }
 
@@ -99,8 +99,19 @@ impl CompletionList {
     /// Shows what matches, best first, and selects the best. With nothing to search for it is everything, as
     /// it was given.
     pub fn set_query(&mut self, query: &str) {
-        let found = self.items.iter().enumerate().filter_map(|(index, item)| {
-            fuzzy::find(query, &item.label).map(|found| (Reverse(found.score), index))
+        // With more letters nothing matches that did not before.
+        let candidates = if query.starts_with(&*self.query) {
+            std::mem::take(&mut self.matching)
+        } else {
+            (0..self.items.len()).collect()
+        };
+        self.search(query, candidates);
+    }
+
+    fn search(&mut self, query: &str, candidates: Vec<usize>) {
+        let found = candidates.into_iter().filter_map(|index| {
+            let found = fuzzy::find(query, &self.items[index].label)?;
+            Some((Reverse(found.score), index))
         });
         let mut found: Vec<_> = found.collect();
         if !query.trim().is_empty() {
@@ -115,7 +126,7 @@ impl CompletionList {
     pub fn set_items(&mut self, items: impl IntoIterator<Item = CompletionItem>) {
         let selected = self.selected().cloned();
         self.items = items.into_iter().collect();
-        self.set_query(&self.query.clone());
+        self.search(&self.query.clone(), (0..self.items.len()).collect());
         let again = self.matching.iter().position(|index| Some(&self.items[*index]) == selected.as_ref());
         self.select(again.unwrap_or(0));
     }

@@ -98,6 +98,11 @@ fn the_list() {
     assert_eq!(list.selected().map(CompletionItem::label), Some("rename"));
     list.set_query("re");
     assert_eq!(draw(&list, 40)[..2], ["> retry   the last turn again", "  resume  another session"]);
+    for (query, matching) in [("r", 5), ("re", 4), ("ren", 1), ("r", 5), ("", 5), (" ", 5), ("", 5)] {
+        list.set_query(query);
+        assert_eq!(list.matches().count(), matching, "{query}");
+    }
+    assert_eq!(list.selected().map(CompletionItem::label), Some("tree"));
     list.set_query("nothing");
     assert!(list.is_empty() && list.lines(40, &Theme::plain()).is_empty() && list.selected().is_none());
     list.step(ListStep::Down);
