@@ -47,7 +47,7 @@ impl Undo {
         let goes_on = self.open == Some(grouping) && grouping != Grouping::Alone;
         self.open = Some(grouping);
         match self.done.last_mut() {
-            Some(step) if goes_on && step.after == before && !begins_word(step, &edit) => {
+            Some(step) if goes_on && !begins_word(step, &edit) => {
                 step.edits.push(edit);
                 step.after = after;
             }
