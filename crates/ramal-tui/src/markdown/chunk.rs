@@ -1,6 +1,6 @@
 //! Where the chunks of a text begin.
 
-use pulldown_cmark::{Event, Options, Parser};
+use pulldown_cmark::{Event, Options, Parser, Tag};
 
 /// What is understood beyond the standard.
 pub(super) fn options() -> Options {
@@ -22,14 +22,30 @@ pub(super) fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// Where the chunks of a text begin: at 0 and at the beginnings of lines.
-pub(super) fn starts(source: &str) -> Vec<usize> {
-    let mut starts = Vec::new();
+/// The chunks of a text.
+#[derive(Debug, Default)]
+pub(super) struct Chunks {
+    /// Where they begin: at 0 and at the beginnings of lines.
+    pub(super) starts: Vec<usize>,
+    /// Whether the last one is closed, so that no whole line that follows can belong to it.
+    pub(super) is_closed: bool,
+}
+
+/// Finds the chunks of a text.
+pub(super) fn chunks(source: &str) -> Chunks {
+    let mut chunks = Chunks::default();
+    let ends_blank = source.lines().next_back().is_some_and(|line| line.trim().is_empty());
     let mut depth = 0_usize;
     for (event, range) in Parser::new_ext(source, options()).into_offset_iter() {
         if depth == 0 && !matches!(event, Event::End(_)) {
             // Blank lines before the first chunk are part of it.
-            starts.push(if starts.is_empty() { 0 } else { line_start(source, range.start) });
+            let start = if chunks.starts.is_empty() { 0 } else { line_start(source, range.start) };
+            chunks.starts.push(start);
+            chunks.is_closed = match &event {
+                Event::Rule | Event::Start(Tag::Heading { .. }) => true,
+                Event::Start(Tag::Paragraph | Tag::Table(_) | Tag::BlockQuote(_)) => ends_blank,
+                _ => false,
+            };
         }
         match event {
             Event::Start(_) => depth += 1,
@@ -37,7 +53,7 @@ pub(super) fn starts(source: &str) -> Vec<usize> {
             _ => {}
         }
     }
-    starts
+    chunks
 }
 
 fn line_start(source: &str, at: usize) -> usize {

@@ -11,7 +11,7 @@ mod chunk;
 mod fence;
 mod highlight;
 mod render;
-mod run;
+pub(crate) mod run;
 mod stream;
 mod table;
 #[cfg(test)]

@@ -15,14 +15,21 @@ use super::table::Table;
 use crate::text::width;
 use crate::theme::Role;
 
+/// A chunk as lines.
+pub(super) struct Rendered {
+    pub(super) lines: Vec<Line<'static>>,
+    /// The lines at which the items begin, if it is a list.
+    pub(super) items: Vec<usize>,
+}
+
 /// The lines of a chunk, at most `width` wide.
-pub(super) fn render(source: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+pub(super) fn render(source: &str, width: usize, look: &Look<'_>) -> Rendered {
     let mut renderer = Renderer::new(width, look);
     for event in Parser::new_ext(source, options()) {
         renderer.event(event);
     }
     renderer.flush();
-    renderer.lines
+    Rendered { lines: renderer.lines, items: renderer.items }
 }
 
 /// What blocks stand in: the document, a quotation, an item of a list.
@@ -40,6 +47,8 @@ struct Renderer<'a> {
     width: usize,
     look: &'a Look<'a>,
     lines: Vec<Line<'static>>,
+    /// Where the items of the list at the top begin.
+    items: Vec<usize>,
     containers: Vec<Container>,
     /// The number of the next item of each list around; none for those without.
     lists: Vec<Option<u64>>,
@@ -62,6 +71,7 @@ impl<'a> Renderer<'a> {
             width: width.max(1),
             look,
             lines: Vec::new(),
+            items: Vec::new(),
             containers: vec![Container::default()],
             lists: Vec::new(),
             runs: Runs::default(),
@@ -256,6 +266,10 @@ impl<'a> Renderer<'a> {
     }
 
     fn item(&mut self) {
+        self.flush();
+        if self.containers.len() == 1 {
+            self.items.push(self.lines.len());
+        }
         let mark = match self.lists.last_mut() {
             Some(Some(number)) => {
                 let mark = format!("{number}. ");

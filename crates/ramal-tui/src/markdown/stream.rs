@@ -3,9 +3,9 @@
 use ratatui::text::Line;
 
 use super::Look;
-use super::chunk;
+use super::chunk::{self, Chunks};
 use super::fence::Fence;
-use super::render::render;
+use super::render::{Rendered, render};
 use crate::text::clean;
 use crate::theme::{ColorDepth, Theme};
 
@@ -35,11 +35,13 @@ struct Place {
     fence: Option<Fence>,
     /// Whether any lines stand before it.
     has_lines: bool,
+    /// How many items of the list that begins there were drawn.
+    items: usize,
 }
 
 impl Place {
     fn again(&self) -> Place {
-        Place { at: self.at, fence: self.fence.as_ref().map(Fence::again), has_lines: self.has_lines }
+        Place { fence: self.fence.as_ref().map(Fence::again), ..*self }
     }
 }
 
@@ -192,7 +194,7 @@ impl Walk<'_> {
     /// Whole chunks up to the next fence. Answers whether there is one.
     fn chunks(&mut self, place: &mut Place, end: End) -> bool {
         let tail = self.text.get(place.at..).unwrap_or_default();
-        let starts = chunk::starts(tail);
+        let Chunks { starts, is_closed } = chunk::chunks(tail);
         for (number, from) in starts.iter().copied().enumerate() {
             let to = starts.get(number + 1).copied();
             if let Some((fence, code)) = opened(&tail[from..], end, self.look) {
@@ -200,17 +202,39 @@ impl Walk<'_> {
                 self.open(fence, place);
                 return true;
             }
-            if to.is_none() && end == End::ToCome {
+            let rendered = render(&tail[from..to.unwrap_or(tail.len())], self.width, self.look);
+            if to.is_none() && end == End::ToCome && !is_closed {
                 place.at += from;
+                self.items(place, rendered);
                 return false;
             }
-            let lines = render(&tail[from..to.unwrap_or(tail.len())], self.width, self.look);
-            self.below(place, lines);
+            let whole = rendered.lines.len();
+            self.rest(place, rendered, whole);
+            place.items = 0;
         }
-        if end == End::Here {
+        if end == End::Here || is_closed {
             place.at = self.text.len();
         }
         false
+    }
+
+    /// The items of a list that is still open, save for the last one.
+    fn items(&mut self, place: &mut Place, rendered: Rendered) {
+        let closed = rendered.items.len().saturating_sub(1);
+        if closed > place.items {
+            let until = rendered.items.last().copied().unwrap_or_default();
+            self.rest(place, rendered, until);
+            place.items = closed;
+        }
+    }
+
+    /// Lines of a chunk, without those of items that were drawn before.
+    fn rest(&mut self, place: &mut Place, mut rendered: Rendered, until: usize) {
+        rendered.lines.truncate(until);
+        match rendered.items.get(place.items) {
+            Some(from) if place.items > 0 => self.lines.extend(rendered.lines.drain(*from..)),
+            _ => self.below(place, rendered.lines),
+        }
     }
 
     fn open(&mut self, mut fence: Fence, place: &mut Place) {

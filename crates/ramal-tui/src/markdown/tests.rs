@@ -253,6 +253,27 @@ fn lines_of_an_open_fence_are_stable() {
     assert_eq!(streamed.lines(20, &look), []);
 }
 
+#[test]
+fn what_is_closed_is_stable_at_once() {
+    let theme = Theme::plain();
+    for (text, stable) in [
+        ("A paragraph.\n\nThe ne", "A paragraph."),
+        ("A paragraph.\nThe ne", ""),
+        ("# Head\nThe ne", "Head"),
+        ("- one\n  two\n- thr", "• one\n  two"),
+        ("- one\n- two\n\n- thr", "• one\n• two"),
+        ("- one\n\nThe ne", ""),
+        ("- one\n\nThe next\nli", "• one"),
+        ("|a|\n|-|\n|b|\n\nx", "a\n─\nb"),
+    ] {
+        let mut streamed = StreamedMarkdown::new();
+        streamed.push(text);
+        // The last item's beginning is a whole line only with the next one.
+        streamed.push(if text.starts_with("- one\n") && text.ends_with("thr") { "ee\n" } else { "" });
+        assert_eq!(drawn(&streamed.drain_stable(40, &look(&theme))), stable, "{text:?}");
+    }
+}
+
 /// Pieces of text of which difficult documents can be made.
 fn document() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
@@ -310,6 +331,28 @@ proptest! {
         drained.finish();
         taken.append(&mut drained.drain_stable(columns, &look));
         prop_assert_eq!(taken, whole);
+    }
+
+    #[test]
+    fn another_width_neither_loses_nor_repeats(
+        pieces in proptest::collection::vec(
+            (proptest::sample::select(vec!["word ", "- item\n", "\n", "\n\n", "```\n", "> said\n", "# head\n", "3. x\n"]), 1_usize..40),
+            0..30,
+        ),
+    ) {
+        let theme = Theme::plain();
+        let mut streamed = StreamedMarkdown::new();
+        let (mut text, mut taken) = (String::new(), String::new());
+        for (piece, columns) in &pieces {
+            text += piece;
+            streamed.push(piece);
+            taken += &drawn(&streamed.drain_stable(*columns, &look(&theme)));
+        }
+        streamed.finish();
+        taken += &drawn(&streamed.drain_stable(40, &look(&theme)));
+        // Numbers of items are left out in the narrowest windows.
+        let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
+        prop_assert_eq!(letters(&taken), letters(&drawn(&lines(&text, 40, &look(&theme)))));
     }
 
     #[test]
