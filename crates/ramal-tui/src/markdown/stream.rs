@@ -181,30 +181,35 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// As far as lines cannot change, or to the end.
     fn on(&mut self, place: &mut Place, end: End) {
-        loop {
-            if place.fence.is_some() && !self.code(place, end) {
-                return;
-            }
+        while place.fence.is_none() || self.code(place, end) {
             if !self.chunks(place, end) {
                 return;
             }
         }
     }
 
-    /// Whole chunks up to the next fence. Answers whether there is one.
+    /// Chunks, as far as it goes. Answers whether it goes on behind a fence.
     fn chunks(&mut self, place: &mut Place, end: End) -> bool {
-        let tail = self.text.get(place.at..).unwrap_or_default();
+        let base = place.at;
+        let tail = self.text.get(base..).unwrap_or_default();
         let Chunks { starts, is_closed } = chunk::chunks(tail);
         for (number, from) in starts.iter().copied().enumerate() {
             let to = starts.get(number + 1).copied();
+            place.at = base + from;
             if let Some((fence, code)) = opened(&tail[from..], end, self.look) {
-                place.at += from + code;
+                place.at += code;
                 self.open(fence, place);
-                return true;
+                if !self.code(place, end) {
+                    return false;
+                }
+                // Where it ends is known here and there.
+                match to.and_then(|to| self.text.get(place.at..base + to)) {
+                    Some(between) if between.trim().is_empty() => continue,
+                    _ => return true,
+                }
             }
             let rendered = render(&tail[from..to.unwrap_or(tail.len())], self.width, self.look);
             if to.is_none() && end == End::ToCome && !is_closed {
-                place.at += from;
                 self.items(place, rendered);
                 return false;
             }

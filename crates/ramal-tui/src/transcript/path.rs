@@ -161,6 +161,17 @@ impl Transcript {
         self.blocks.push_back(block);
     }
 
+    /// Says at the end that the last turn broke off, if it did. Not for a session in which one goes on.
+    ///
+    /// # Errors
+    /// If the log cannot be read any more.
+    pub fn tell_interruption(&mut self, session: &SessionManager) -> Result<(), ReadError> {
+        if let Some(interruption) = ramal_agent::interruption(session)? {
+            self.push(Block::notice(&interruption.message()));
+        }
+        Ok(())
+    }
+
     /// The blocks that were read, from the top down.
     pub fn blocks(&self) -> impl DoubleEndedIterator<Item = &Block> + ExactSizeIterator {
         self.blocks.iter()

@@ -301,6 +301,18 @@ fn what_is_appended_is_followed() {
 }
 
 #[test]
+fn interrupted_turns_are_told() {
+    let mut session = SessionManager::in_memory("/work");
+    session.append_message(&user("Why?")).unwrap();
+    session.append_message(&answer(&call("c", "read", r#"{"path":"a.rs"}"#), "toolUse")).unwrap();
+    let mut transcript = whole(&session);
+    transcript.tell_interruption(&session).unwrap();
+    let lines = lines(transcript.blocks(), 200, &Theme::dark(), &Options::at(now()));
+    let shown = drawn(&lines);
+    assert!(shown.contains("✗ read a.rs · no result\n\n! A call of a tool has no result"), "{shown}");
+}
+
+#[test]
 fn thoughts_can_be_hidden() {
     let mut session = SessionManager::in_memory("/work");
     session.append_message(&answer(&[thinking("secret"), text("said")].join(","), "stop")).unwrap();
