@@ -179,7 +179,12 @@ pub fn execution_failed(message: Message<'_>) -> Option<String> {
 
 /// A compaction by the tokens that there were before.
 pub fn compaction(entry: &Entry) -> String {
-    let tokens = entry.get("tokensBefore").and_then(|number| number.parse::<f64>().ok());
+    compaction_of(entry.get("tokensBefore"))
+}
+
+/// A compaction by the tokens that there were before, as JSON text.
+pub fn compaction_of(tokens: Option<&str>) -> String {
+    let tokens = tokens.and_then(|number| number.parse::<f64>().ok());
     match tokens.filter(|&tokens| tokens >= 1.0) {
         Some(tokens) if tokens < 1000.0 => format!("compaction of {tokens} tokens"),
         Some(tokens) => format!("compaction of {}k tokens", human::count((tokens / 1000.0).round() as u64)),
@@ -242,7 +247,7 @@ fn below<'a>(path: &'a str, cwd: &str) -> &'a str {
 }
 
 /// A command without the step into the directory where it runs anyway.
-fn from_cwd<'a>(command: &'a str, cwd: &str) -> &'a str {
+pub(crate) fn from_cwd<'a>(command: &'a str, cwd: &str) -> &'a str {
     let rest = command.strip_prefix("cd ").and_then(|rest| rest.strip_prefix(cwd));
     rest.and_then(|rest| rest.trim_start().strip_prefix("&&")).filter(|_| !cwd.is_empty()).unwrap_or(command)
 }

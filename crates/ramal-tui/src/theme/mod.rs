@@ -2,6 +2,10 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+mod syntax;
+
+pub use syntax::{ColorDepth, Token};
+
 /// What something is, as far as its look is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
