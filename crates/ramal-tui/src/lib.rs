@@ -2,9 +2,10 @@
 //!
 //! [`text`] makes text from outside fit for a terminal. [`tree_selector`] is the tree under one's hands,
 //! without a terminal: rows, folds, filters, search and selection as values. [`theme`] says what things look
-//! like, [`keys`] what the terminal's keys are called.
+//! like, [`keys`] what keys are called and do, and [`terminal`] is the real one.
 
 pub mod keys;
+pub mod terminal;
 pub mod text;
 pub mod theme;
 pub mod tree_selector;

@@ -1,8 +1,8 @@
 //! Keys as people name them, what they do, and where.
 //!
-//! [`Key`] is a key, whatever the terminal sends for it; [`name`](self) writes and reads its name. [`ActionId`]
-//! is the one table of what keys can do, [`Keymap`] the keys that do it here: the defaults and what the user's
-//! own file says. [`DoublePress`] tells when a key was pressed twice.
+//! [`Key`] is a key, whatever the terminal sends for it. [`ActionId`] is the one table of what keys can do,
+//! [`Keymap`] the keys that do it here: the defaults, and what the user's own file says. [`DoublePress`] tells
+//! when a key was pressed twice.
 
 mod actions;
 mod double;
