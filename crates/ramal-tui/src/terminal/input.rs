@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{self, Event, KeyCode, KeyModifiers};
 
 use super::Answers;
+use super::torn::{self, Torn};
 use crate::keys::Key;
 use crate::theme::{Background, Rgb};
 
@@ -100,6 +101,7 @@ impl Drop for InputThread {
 
 /// Reads until nobody listens.
 fn read(control: &Control, late: &mut LateAnswer, send: &dyn Fn(Input) -> bool) -> io::Result<()> {
+    let mut torn = Torn::default();
     while !control.is_over.load(Ordering::SeqCst) {
         let rests = control.pauses.load(Ordering::SeqCst) > 0;
         control.is_resting.store(rests, Ordering::SeqCst);
@@ -107,7 +109,14 @@ fn read(control: &Control, late: &mut LateAnswer, send: &dyn Fn(Input) -> bool) 
             thread::sleep(LOOK / 4);
             continue;
         }
-        let inputs = if event::poll(LOOK)? { late.pass(event::read()?) } else { late.give_up() };
+        let wait = if torn.is_waiting() { torn::WAIT } else { LOOK };
+        let inputs = if event::poll(wait)? {
+            late.pass(event::read()?).into_iter().flat_map(|input| torn.pass(input)).collect()
+        } else if torn.is_waiting() {
+            torn.give_up()
+        } else {
+            late.give_up()
+        };
         if !inputs.into_iter().all(send) {
             break;
         }

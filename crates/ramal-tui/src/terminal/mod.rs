@@ -16,6 +16,7 @@ pub mod sequences;
 mod shared;
 #[cfg(unix)]
 mod signals;
+mod torn;
 mod writer;
 
 pub use device::{Device, Stdout};
