@@ -215,7 +215,7 @@ fn styles_come_from_the_theme() {
 fn code_is_highlighted_once_languages_are_loaded() {
     let highlighter = SyntectHighlighter::default();
     let theme = Theme::dark();
-    let look = Look { theme: &theme, depth: ColorDepth::Sixteen, highlighter: &highlighter };
+    let look = Look { theme: &theme, depth: ColorDepth::Ansi16, highlighter: &highlighter };
     let code = "```rust\nlet a = \"x\"; // said\n```";
     let colours = |lines: Vec<Line<'static>>| {
         let spans = lines.into_iter().flat_map(|line| line.spans);

@@ -1,64 +1,81 @@
 //! What things look like: a style for each role, so that nobody names a colour anywhere else.
+//!
+//! [`Theme::built_in`] is a theme for a background and for as many colours as the terminal has;
+//! [`Theme::read`] one of the user's own, from a file. [`ColorDepth`] says how many colours there are, and
+//! [`Background`] whether they stand on dark or on light.
 
-use ratatui::style::{Color, Modifier, Style};
-
+mod background;
+mod built_in;
+mod depth;
+mod file;
+mod rgb;
 mod syntax;
 
-pub use syntax::{ColorDepth, Token};
+pub use background::Background;
+pub use depth::ColorDepth;
+pub use file::{ThemeProblem, ThemeProblemKind};
+pub use rgb::Rgb;
+pub use syntax::Token;
 
-/// What something is, as far as its look is concerned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// What is said and read.
-    Text,
-    /// What stands beside it: times, hints, counts.
-    Dim,
-    /// What one looks for first: the prompt's mark, keys, names of places.
-    Accent,
-    /// What the user said.
-    User,
-    /// The name of who answers.
-    Assistant,
-    /// What the model thought.
-    Thinking,
-    /// A call of a tool.
-    Tool,
-    /// What went well.
-    Success,
-    /// What the user should know.
-    Warning,
-    /// What went wrong.
-    Error,
-    /// Lines between things.
-    Border,
-    /// The row that is selected.
-    Selected,
-    /// What a search has found.
-    Match,
-    /// A label on an entry.
-    Label,
-    /// The active path in the tree.
-    Active,
-    /// The lines of the tree.
-    Branch,
-    /// Code within a text.
-    Code,
-    /// A heading.
-    Heading,
-    /// An address.
-    Link,
-    /// A quotation.
-    Quote,
-    /// A line that was added.
-    Added,
-    /// A line that was taken out.
-    Removed,
-    /// A summary: of a branch, of a conversation.
-    Summary,
+use ratatui::style::{Modifier, Style};
+
+macro_rules! roles {
+    ($($role:ident $name:literal $says:literal)*) => {
+        /// What something is, as far as its look is concerned.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Role {
+            $(#[doc = $says] $role,)*
+        }
+
+        impl Role {
+            /// All of them.
+            pub const ALL: &[Role] = &[$(Role::$role,)*];
+
+            /// What files call it.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Role::$role => $name,)*
+                }
+            }
+        }
+    };
+}
+
+roles! {
+    Text "text" "What is said and read."
+    Dim "dim" "What stands beside it: times, hints, counts."
+    Accent "accent" "What one looks for first: the prompt's mark, keys, names of places."
+    User "user" "What the user said."
+    Assistant "assistant" "The name of who answers."
+    Thinking "thinking" "What the model thought."
+    Tool "tool" "A call of a tool."
+    Success "success" "What went well."
+    Warning "warning" "What the user should know."
+    Error "error" "What went wrong."
+    Border "border" "Lines between things."
+    Selected "selected" "The row that is selected."
+    Match "match" "What a search has found."
+    Label "label" "A label on an entry."
+    Active "active" "The active path in the tree."
+    Branch "branch" "The lines of the tree."
+    Code "code" "Code within a text."
+    Heading "heading" "A heading."
+    Link "link" "An address."
+    Quote "quote" "A quotation."
+    Added "added" "A line that was added."
+    Removed "removed" "A line that was taken out."
+    Summary "summary" "A summary: of a branch, of a conversation."
+}
+
+impl Role {
+    /// The role that files call so.
+    pub fn named(name: &str) -> Option<Role> {
+        Role::ALL.iter().copied().find(|role| role.name() == name)
+    }
 }
 
 /// How many roles there are.
-const ROLES: usize = Role::Summary as usize + 1;
+const ROLES: usize = Role::ALL.len();
 
 /// A style for each role.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,26 +114,42 @@ impl Theme {
         theme
     }
 
-    /// For a dark background, in the sixteen colours that every terminal has.
+    /// For a dark background, in all colours.
     pub fn dark() -> Theme {
-        let mut theme = Theme { name: "dark".into(), ..Theme::plain() };
-        for (role, color) in [
-            (Role::Accent, Color::Cyan),
-            (Role::User, Color::Cyan),
-            (Role::Tool, Color::Blue),
-            (Role::Success, Color::Green),
-            (Role::Warning, Color::Yellow),
-            (Role::Error, Color::Red),
-            (Role::Label, Color::Yellow),
-            (Role::Code, Color::Yellow),
-            (Role::Heading, Color::Cyan),
-            (Role::Link, Color::Blue),
-            (Role::Added, Color::Green),
-            (Role::Removed, Color::Red),
-            (Role::Summary, Color::Magenta),
-        ] {
-            theme.set(role, theme.style(role).fg(color));
+        Theme::built_in(Background::Dark, ColorDepth::TrueColor)
+    }
+
+    /// For a light background, in all colours.
+    pub fn light() -> Theme {
+        Theme::built_in(Background::Light, ColorDepth::TrueColor)
+    }
+
+    /// The theme for a background, in the colours that there are.
+    pub fn built_in(background: Background, depth: ColorDepth) -> Theme {
+        match depth {
+            ColorDepth::None => Theme { is_dark: background == Background::Dark, ..Theme::plain() },
+            ColorDepth::Ansi16 => built_in::theme(background, built_in::Palette::Sixteen),
+            depth => built_in::theme(background, built_in::Palette::All).at(depth),
+        }
+    }
+
+    /// The same theme in the colours that a terminal has; each becomes the nearest one.
+    #[must_use]
+    pub fn at(&self, depth: ColorDepth) -> Theme {
+        let mut theme = self.clone();
+        for style in &mut theme.styles {
+            let has_ground = style.bg.is_some();
+            style.fg = style.fg.and_then(|color| depth.reduce(color, self.is_dark));
+            style.bg = style.bg.and_then(|color| depth.reduce(color, self.is_dark));
+            style.underline_color = style.underline_color.and_then(|color| depth.reduce(color, self.is_dark));
+            // Without colours, what stood on a ground of its own would look like anything else.
+            if has_ground && depth == ColorDepth::None {
+                *style = style.add_modifier(Modifier::REVERSED);
+            }
         }
         theme
     }
 }
+
+#[cfg(test)]
+mod tests;

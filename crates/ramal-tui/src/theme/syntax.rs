@@ -2,21 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::{Role, Theme};
-
-/// How many colours the terminal has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Hash)]
-pub enum ColorDepth {
-    /// None: bold, dim, reversed.
-    None,
-    /// The sixteen that every terminal has.
-    #[default]
-    Sixteen,
-    /// The palette of 256.
-    Palette,
-    /// Any, in 24 bits.
-    True,
-}
+use super::{ColorDepth, Role, Theme};
 
 /// What a piece of code is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,7 +29,7 @@ impl Theme {
             Token::Added => return self.style(Role::Added),
             Token::Removed => return self.style(Role::Removed),
             Token::Heading => return self.style(Role::Heading),
-            Token::Comment if depth <= ColorDepth::Sixteen => return self.style(Role::Dim),
+            Token::Comment if depth <= ColorDepth::Ansi16 => return self.style(Role::Dim),
             _ => {}
         }
         let style = match token {
@@ -59,12 +45,12 @@ impl Theme {
     fn token_color(&self, token: Token, depth: ColorDepth) -> Option<Color> {
         match depth {
             ColorDepth::None => None,
-            ColorDepth::Sixteen => sixteen(token),
-            ColorDepth::Palette => palette(token).map(|(dark, light)| match self.is_dark {
+            ColorDepth::Ansi16 => sixteen(token),
+            ColorDepth::Ansi256 => palette(token).map(|(dark, light)| match self.is_dark {
                 true => Color::Indexed(dark),
                 false => Color::Indexed(light),
             }),
-            ColorDepth::True => bits(token).map(|(dark, light)| {
+            ColorDepth::TrueColor => bits(token).map(|(dark, light)| {
                 Color::from_u32(match self.is_dark {
                     true => dark,
                     false => light,
@@ -125,10 +111,10 @@ mod tests {
                 theme.token(token, ColorDepth::None).fg,
                 theme.token(Token::Plain, ColorDepth::None).fg
             );
-            let sixteen = theme.token(token, ColorDepth::Sixteen).fg;
+            let sixteen = theme.token(token, ColorDepth::Ansi16).fg;
             assert!(!matches!(sixteen, Some(Color::Rgb(..) | Color::Indexed(_))), "{token:?}");
-            assert!(!matches!(theme.token(token, ColorDepth::Palette).fg, Some(Color::Rgb(..))), "{token:?}");
+            assert!(!matches!(theme.token(token, ColorDepth::Ansi256).fg, Some(Color::Rgb(..))), "{token:?}");
         }
-        assert!(matches!(theme.token(Token::Text, ColorDepth::True).fg, Some(Color::Rgb(..))));
+        assert!(matches!(theme.token(Token::Text, ColorDepth::TrueColor).fg, Some(Color::Rgb(..))));
     }
 }

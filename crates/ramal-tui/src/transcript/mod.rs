@@ -46,7 +46,7 @@ impl Options<'_> {
             open: false,
             hide_thinking: false,
             now,
-            color_depth: ColorDepth::default(),
+            color_depth: ColorDepth::Ansi16,
             highlighter: &NoHighlighter,
         }
     }
