@@ -42,10 +42,12 @@ pub fn moving_picture(frames: &[Frame]) -> String {
             if is_last { String::new() } else { format!("{:.3}%{{visibility:hidden}}", per_cent(ends)) };
         let shown = format!("{:.3}%{{visibility:visible}}", per_cent(begins));
         let before = if number == 0 { "" } else { "0%{visibility:hidden}" };
+        // A viewer that does not move shows the first.
+        let at_rest = if number == 0 { "visible" } else { "hidden" };
         let _ = writeln!(style, "@keyframes f{number}{{{before}{shown}{hidden}}}");
         let _ = writeln!(
             style,
-            "#f{number}{{visibility:hidden;animation:f{number} {total:.3}s step-end infinite}}"
+            "#f{number}{{visibility:{at_rest};animation:f{number} {total:.3}s step-end infinite}}"
         );
         let _ = writeln!(body, "<g id=\"f{number}\">\n{}</g>", rows.add(&frame.screen));
         begins = ends;
@@ -152,15 +154,20 @@ fn draw(screen: &Screen<'_>, row: u16) -> String {
                 CELL.1
             );
         }
-        if run.text.trim().is_empty() && !run.look.underline {
+        let blanks = run.text.len() - run.text.trim_end_matches(' ').len();
+        // Blanks at the end are seen if they are underlined only.
+        let blanks = if run.look.underline { 0 } else { blanks };
+        let text = &run.text[..run.text.len() - blanks];
+        if text.is_empty() {
             continue;
         }
+        let width = width - blanks as f64 * CELL.0;
         let _ = write!(
             out,
             "<text x=\"{left:.1}\" y=\"{BASELINE}\" textLength=\"{width:.1}\" lengthAdjust=\"spacingAndGlyphs\" \
              xml:space=\"preserve\"{}>{}</text>",
             attributes(&run.look, ink.as_deref()),
-            escaped(&run.text),
+            escaped(text),
         );
     }
     out
@@ -256,8 +263,7 @@ mod tests {
         let texts: Vec<&str> = svg.lines().filter(|line| line.starts_with("<g id=")).collect();
         let attributes = "lengthAdjust=\"spacingAndGlyphs\" xml:space=\"preserve\"";
         let first = format!(
-            "<g id=\"r0\"><text x=\"0.0\" y=\"13.5\" textLength=\"100.8\" {attributes}>a&lt;b&gt;&amp;       \
-             </text></g>"
+            "<g id=\"r0\"><text x=\"0.0\" y=\"13.5\" textLength=\"42.0\" {attributes}>a&lt;b&gt;&amp;</text></g>"
         );
         let second = format!(
             "<g id=\"r1\"><text x=\"0.0\" y=\"13.5\" textLength=\"25.2\" {attributes} \
