@@ -145,6 +145,23 @@ fn rows_go_to_the_scrollback_and_come_back_when_the_window_grows() {
 }
 
 #[test]
+fn a_window_that_reflows_loses_nothing_while_it_is_dragged() {
+    let script = "i=1; while [ $i -le 200 ]; do echo row $i of those that are written meanwhile; i=$((i+1)); done; read -r x";
+    let (_scratch, mut terminal) = run(script, Options::new(40, 10).reflowing());
+    for columns in (5..60).rev() {
+        terminal.resize(columns, 10);
+        std::thread::yield_now();
+    }
+    terminal.resize(60, 10);
+    terminal.wait_for_text("row 200 of");
+    let whole: Vec<String> =
+        (1..=200).map(|row| format!("row {row} of those that are written meanwhile")).collect();
+    terminal.wait_for(|screen| screen.everything() == whole.join("\n"));
+    terminal.key("enter");
+    assert!(terminal.end().success());
+}
+
+#[test]
 fn what_is_on_the_screen() {
     let script = "printf '\\033]2;a title\\007plain \\033[1;31mbold red\\033[0m \\033[38;5;200;48;2;1;2;3mboth\\033[0m\\r\\n'
         printf '\\033[7minverse\\033[0m \\033[2;3;4mthree\\033[0m 漢字 \\033[32m漢\\033[0m|\\r\\n\\033[5;10Hhere\\033[?25l'";

@@ -29,6 +29,27 @@ impl Look {
         }
     }
 
+    /// The sequence that makes what follows look so, whatever was before.
+    pub(crate) fn sequence(&self) -> String {
+        let modes = [
+            (self.bold, "1"),
+            (self.dim, "2"),
+            (self.italic, "3"),
+            (self.underline, "4"),
+            (self.inverse, "7"),
+        ];
+        let mut parts = vec!["0".to_owned()];
+        parts.extend(modes.iter().filter(|(is, _)| *is).map(|(_, mode)| (*mode).to_owned()));
+        for (colour, place) in [(self.foreground, 38), (self.background, 48)] {
+            match colour {
+                vt100::Color::Default => {}
+                vt100::Color::Idx(number) => parts.push(format!("{place};5;{number}")),
+                vt100::Color::Rgb(red, green, blue) => parts.push(format!("{place};2;{red};{green};{blue}")),
+            }
+        }
+        format!("\x1b[{}m", parts.join(";"))
+    }
+
     fn words(&self) -> String {
         let mut words: Vec<String> = Vec::new();
         let named = [

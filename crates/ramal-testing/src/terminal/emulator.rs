@@ -1,8 +1,9 @@
 //! The terminal without the pseudo-terminal: bytes in, a screen and answers out.
 
 use super::options::{Options, Size};
+use super::reflow;
 use super::screen::Screen;
-use super::watch::{Said, Watch};
+use super::watch::{Said, Watch, cut_unfinished};
 
 pub(crate) struct Emulator {
     parser: vt100::Parser,
@@ -11,6 +12,10 @@ pub(crate) struct Emulator {
     kitty: bool,
     is_light: bool,
     answers: bool,
+    reflows: bool,
+    /// The beginning of a sequence. It waits for its end here, so that the parser can always be used for
+    /// something of our own in between.
+    unfinished: Vec<u8>,
 }
 
 impl Emulator {
@@ -22,13 +27,19 @@ impl Emulator {
             kitty: options.kitty,
             is_light: options.is_light,
             answers: options.answers,
+            reflows: options.reflows,
+            unfinished: Vec::new(),
         }
     }
 
     /// What the program wrote. Answers what the terminal says to it; `presented` is called with each screen
     /// that a synchronized update made.
-    pub(crate) fn feed(&mut self, mut bytes: &[u8], mut presented: impl FnMut(&Screen<'_>)) -> Vec<u8> {
+    pub(crate) fn feed(&mut self, bytes: &[u8], mut presented: impl FnMut(&Screen<'_>)) -> Vec<u8> {
         let mut answers = Vec::new();
+        let mut whole = std::mem::take(&mut self.unfinished);
+        whole.extend_from_slice(bytes);
+        self.unfinished = cut_unfinished(&mut whole);
+        let mut bytes = whole.as_slice();
         while !bytes.is_empty() {
             let length = self.listener.advance_until_terminated(&mut self.watch, bytes);
             self.parser.process(&bytes[..length]);
@@ -72,7 +83,11 @@ impl Emulator {
     }
 
     pub(crate) fn resize(&mut self, size: Size) {
-        self.parser.set_size(size.rows, size.columns);
+        if self.reflows && self.parser.screen().size().1 != size.columns {
+            self.parser = reflow::wrapped_anew(&mut self.parser, size);
+        } else {
+            self.parser.set_size(size.rows, size.columns);
+        }
         self.watch.has_margins = false;
     }
 

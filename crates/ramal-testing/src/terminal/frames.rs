@@ -28,8 +28,15 @@ impl Frames {
     /// outside of one. Where a program uses none, a piece is what arrived at once, which may be half of what it
     /// wrote. Screens that look like the one before are left out.
     pub fn of(recording: &Recording) -> Frames {
-        let (columns, rows) = recording.size;
-        let mut emulator = Emulator::new(&Options::new(columns, rows).scrollback(0).silent());
+        Frames::seen_in(Options::new(1, 1), recording)
+    }
+
+    /// As [`Frames::of`], for a terminal of another kind, one that reflows.
+    pub fn seen_in(options: Options, recording: &Recording) -> Frames {
+        let size = Size::new(recording.size.0, recording.size.1);
+        // Rows are wrapped anew from the scrollback as well.
+        let scrollback = if options.reflows { options.scrollback } else { 0 };
+        let mut emulator = Emulator::new(&Options { size, answers: false, scrollback, ..options });
         let mut frames = Frames { screens: Vec::new(), marks: Vec::new() };
         frames.see(Duration::ZERO, &emulator.screen());
         for event in &recording.events {

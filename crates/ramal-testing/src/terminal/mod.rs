@@ -19,7 +19,8 @@
 //!
 //! **What kind of terminal it is.** One that does not reflow, as xterm is: when it becomes narrower, rows are
 //! cut at the right, and when it becomes lower, rows above the cursor go to the scrollback, to come back when
-//! it grows. Terminals that wrap rows anew (kitty, VTE, tmux) are not modelled. While a synchronized update is
+//! it grows. With [`Options::reflowing`] it wraps rows anew, the scrollback included, as kitty, VTE and tmux
+//! do; these differ in what they do with the rows below the cursor, and here they are kept. While a synchronized update is
 //! open a real terminal shows what was there before; here [`Terminal::wait_for`] and [`Terminal::screen`] wait
 //! until it is closed.
 //!
@@ -37,6 +38,7 @@ mod left;
 mod options;
 mod process;
 mod recording;
+mod reflow;
 mod screen;
 mod svg;
 mod watch;

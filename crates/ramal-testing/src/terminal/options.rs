@@ -9,6 +9,7 @@ pub struct Options {
     pub(crate) kitty: bool,
     pub(crate) is_light: bool,
     pub(crate) answers: bool,
+    pub(crate) reflows: bool,
     pub(crate) scrollback: usize,
     pub(crate) environment: Vec<(String, String)>,
 }
@@ -38,6 +39,7 @@ impl Options {
             kitty: false,
             is_light: false,
             answers: true,
+            reflows: false,
             scrollback: 10_000,
             environment: vec![("TERM".into(), "xterm-256color".into()), ("LANG".into(), "C.UTF-8".into())],
         }
@@ -58,6 +60,13 @@ impl Options {
     /// It answers nothing that it is asked.
     pub fn silent(mut self) -> Options {
         self.answers = false;
+        self
+    }
+
+    /// It wraps rows anew when its width changes, as kitty, VTE and tmux do; without this it cuts them, as xterm
+    /// does.
+    pub fn reflowing(mut self) -> Options {
+        self.reflows = true;
         self
     }
 

@@ -140,3 +140,41 @@ impl vte::Perform for Watch {
         self.said.is_some()
     }
 }
+
+/// Cuts off the end of what was written if it is the beginning of a sequence or of a character.
+pub(crate) fn cut_unfinished(written: &mut Vec<u8>) -> Vec<u8> {
+    if let Some(at) = written.iter().rposition(|byte| *byte == 0x1b) {
+        let mut probe = Probe(false);
+        vte::Parser::new().advance(&mut probe, &written[at..]);
+        if !probe.0 {
+            return written.split_off(at);
+        }
+    }
+    let begins = written.len().saturating_sub(3);
+    let cut = (begins..written.len()).find(|at| {
+        std::str::from_utf8(&written[*at..])
+            .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    });
+    cut.map(|at| written.split_off(at)).unwrap_or_default()
+}
+
+/// Whether anything came to an end.
+struct Probe(bool);
+
+impl vte::Perform for Probe {
+    fn print(&mut self, _: char) {
+        self.0 = true;
+    }
+    fn unhook(&mut self) {
+        self.0 = true;
+    }
+    fn osc_dispatch(&mut self, _: &[&[u8]], _: bool) {
+        self.0 = true;
+    }
+    fn csi_dispatch(&mut self, _: &vte::Params, _: &[u8], _: bool, _: char) {
+        self.0 = true;
+    }
+    fn esc_dispatch(&mut self, _: &[u8], _: bool, _: u8) {
+        self.0 = true;
+    }
+}
