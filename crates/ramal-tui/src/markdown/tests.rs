@@ -6,6 +6,7 @@ use ratatui::text::Line;
 
 use super::*;
 use crate::text::width;
+use crate::theme::Role;
 
 fn look(theme: &Theme) -> Look<'_> {
     Look::plain(theme)
@@ -206,7 +207,7 @@ fn styles_come_from_the_theme() {
     let lines = lines("**b** `c`", 20, &look(&theme));
     let spans = &lines[0].spans;
     assert!(spans[0].style.add_modifier.contains(Modifier::BOLD));
-    assert_eq!(spans.last().unwrap().style.fg, Some(Color::Yellow));
+    assert_eq!(spans.last().unwrap().style.fg, theme.style(Role::Code).fg);
     let plain = Theme::plain();
     assert_eq!(drawn(&super::lines("`c`", 20, &look(&plain))), "`c`");
 }
@@ -214,7 +215,7 @@ fn styles_come_from_the_theme() {
 #[test]
 fn code_is_highlighted_once_languages_are_loaded() {
     let highlighter = SyntectHighlighter::default();
-    let theme = Theme::dark();
+    let theme = Theme::plain();
     let look = Look { theme: &theme, depth: ColorDepth::Ansi16, highlighter: &highlighter };
     let code = "```rust\nlet a = \"x\"; // said\n```";
     let colours = |lines: Vec<Line<'static>>| {

@@ -415,8 +415,6 @@ fn flag_tags(rest: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use proptest::prelude::*;
 
     use super::super::width::fit;
@@ -487,10 +485,8 @@ mod tests {
     #[test]
     fn rows_of_endless_text_cost_only_what_is_shown() {
         let megabytes = 32 << 20;
-        let started = Instant::now();
         for unit in [" ", "x", "\u{301}", "\u{200b}", "👩\u{200d}", "\u{1100}", "क\u{94d}"] {
             let text = unit.repeat(megabytes / unit.len());
-            let begun = Instant::now();
             for columns in [0, 1, 3, 80] {
                 let row = one_line(&text, columns);
                 assert!(row.len() < READ_AHEAD * 2, "{unit:?}");
@@ -498,9 +494,7 @@ mod tests {
                 assert_eq!(one_line_bytes(text.as_bytes(), columns), row);
                 assert!(width(&fit(&row, columns)) <= columns);
             }
-            assert!(begun.elapsed() < Duration::from_secs(2), "{unit:?}");
         }
-        assert!(started.elapsed() < Duration::from_secs(20));
     }
 
     #[test]

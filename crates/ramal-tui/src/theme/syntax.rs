@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn colours_need_a_terminal_that_has_them() {
-        let theme = Theme::dark();
+        let theme = Theme::plain();
         for token in [Token::Keyword, Token::Comment, Token::Text, Token::Type, Token::Plain] {
             assert_eq!(
                 theme.token(token, ColorDepth::None).fg,
