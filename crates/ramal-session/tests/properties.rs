@@ -73,6 +73,8 @@ struct Entry {
     /// What a label or a `leaf` entry is about.
     target: Option<usize>,
     label: Option<String>,
+    /// A `leaf` entry whose target was left out of the copy that it is in.
+    is_lost: bool,
 }
 
 /// The tree as a list; every question is answered by looking through all of it.
@@ -84,7 +86,7 @@ struct Model {
 
 impl Model {
     fn append(&mut self, sort: Sort, target: Option<usize>, label: Option<String>) {
-        self.entries.push(Entry { parent: self.leaf, sort, target, label });
+        self.entries.push(Entry { parent: self.leaf, sort, target, label, is_lost: false });
         self.leaf = Some(self.entries.len() - 1);
     }
 
@@ -117,10 +119,18 @@ impl Model {
         }
     }
 
+    /// Whether one cannot go to an entry: it leads to what is not there.
+    fn leads_nowhere(&self, at: usize) -> bool {
+        let entry = &self.entries[at];
+        entry.is_lost
+            || (entry.sort == Sort::Leaf && entry.target.is_some_and(|target| self.leads_nowhere(target)))
+    }
+
     fn leaf_after_opening(&self) -> Option<usize> {
         let mut leaf = None;
         for (at, entry) in self.entries.iter().enumerate() {
             match entry.sort {
+                Sort::Leaf if self.leads_nowhere(at) => {}
                 Sort::Leaf => leaf = self.landing(at),
                 Sort::Custom if entry.parent != leaf => {}
                 _ => leaf = Some(at),
@@ -135,14 +145,24 @@ impl Model {
         let place = |old: usize| kept.iter().position(|&at| at == old);
         let mut copy = Model::default();
         for &at in &kept {
-            let Entry { sort, target, .. } = self.entries[at];
-            copy.append(sort, target.and_then(place), None);
+            let Entry { sort, target, is_lost, .. } = self.entries[at];
+            let placed = target.and_then(place);
+            copy.append(sort, placed, None);
+            let is_lost = is_lost || (sort == Sort::Leaf && target.is_some() && placed.is_none());
+            copy.entries.last_mut().unwrap().is_lost = is_lost;
         }
         let mut labels: Vec<(usize, String, usize)> = Vec::new();
         for &at in &kept {
             labels.extend(self.label(at).map(|(since, text)| (since, text, at)));
         }
         labels.sort();
+        // What another program hung on a `leaf` entry was not said where that leads, but a copy that ends
+        // with the entry stands there, as it does after opening.
+        if let Some(last) = kept.len().checked_sub(1).filter(|&last| copy.entries[last].sort == Sort::Leaf)
+            && labels.is_empty()
+        {
+            copy.leaf = copy.landing(last);
+        }
         for (_, text, at) in labels {
             copy.append(Sort::Label, place(at), Some(text));
         }
@@ -179,7 +199,13 @@ impl Pair {
     fn others_line(&mut self, parent: Option<usize>) -> String {
         self.others += 1;
         let json = parent.map_or("null".into(), |at| format!("\"{}\"", self.id(at)));
-        self.model.entries.push(Entry { parent, sort: Sort::Message, target: None, label: None });
+        self.model.entries.push(Entry {
+            parent,
+            sort: Sort::Message,
+            target: None,
+            label: None,
+            is_lost: false,
+        });
         format!(
             "{{\"type\":\"message\",\"id\":\"other{}\",\"parentId\":{json},\"timestamp\":\"2999-01-01T00:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"y\"}}}}\n",
             self.others
@@ -206,6 +232,10 @@ impl Pair {
             }
             Op::Branch(at) => {
                 let Some(at) = self.pick(at) else { return };
+                if self.model.leads_nowhere(at) {
+                    assert!(self.session.branch(&self.id(at)).is_err());
+                    return;
+                }
                 self.session.branch(&self.id(at)).unwrap();
                 self.model.leaf = self.model.landing(at);
             }
@@ -214,14 +244,14 @@ impl Pair {
                 self.model.leaf = None;
             }
             Op::Leaf(at) => {
-                let at = self.pick_maybe(at);
+                let at = self.pick_maybe(at).filter(|&at| !self.model.leads_nowhere(at));
                 let target = at.map_or("null".into(), |at| format!("\"{}\"", self.id(at)));
                 self.session.append(&NewEntry::new("leaf").json("targetId", &target)).unwrap();
                 self.model.append(Sort::Leaf, at, None);
                 self.model.leaf = at.and_then(|at| self.model.landing(at));
             }
             Op::Summary(at) => {
-                let at = self.pick_maybe(at);
+                let at = self.pick_maybe(at).filter(|&at| !self.model.leads_nowhere(at));
                 let from = at.map(|at| self.id(at));
                 self.session.branch_with_summary(from.as_deref(), "s", None, None).unwrap();
                 self.model.leaf = at.and_then(|at| self.model.landing(at));

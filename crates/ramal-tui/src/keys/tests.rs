@@ -1,3 +1,5 @@
+//! Keys as terminals report them, and files that name them.
+
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 

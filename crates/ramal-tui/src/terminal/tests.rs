@@ -1,3 +1,5 @@
+//! Terminals that are none: what is written to them, and what they answer.
+
 use std::collections::VecDeque;
 use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex};

@@ -1,3 +1,5 @@
+//! Themes: contrast, fewer colours, files.
+
 use std::collections::HashMap;
 
 use proptest::prelude::*;
