@@ -14,3 +14,4 @@ pub mod text;
 pub mod theme;
 pub mod transcript;
 pub mod tree_selector;
+pub mod tree_view;

@@ -5,6 +5,7 @@
 //! nothing itself. A line that was printed is never touched again: a terminal window that shrinks, grows or
 //! reflows its lines gets its last screenful anew, and nothing above that is erased.
 
+mod full;
 mod paint;
 
 use std::fmt::Write as _;
@@ -12,6 +13,7 @@ use std::fmt::Write as _;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
+pub use self::full::FullScreen;
 use self::paint::{paint, width_of};
 
 /// Where the cursor is to be: a column and a row of the lines that change.

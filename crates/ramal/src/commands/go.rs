@@ -6,6 +6,7 @@ use ramal_session::{EntryId, SessionManager};
 use serde::Serialize;
 
 use super::{Json, describe_leaf, print_text};
+use crate::choose::{self, Chosen};
 use crate::cli::Globals;
 use crate::failure::{self, Status};
 use crate::output::json_line;
@@ -16,17 +17,20 @@ use crate::{remembered, resolve};
 /// What is said next in the session hangs on the leaf. Nothing is written to the session; where the leaf
 /// is, is remembered beside it.
 ///
+/// Without ENTRY the tree is opened on the whole screen: move, type to search, Shift+L to label, Enter to go.
+///
 /// Going to a user message means going before it, to say it another way: its text is printed, for the
 /// editor. Characters that act on a terminal are shown and not sent; --json has the exact text.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  ramal go
   ramal go 5f3e
   ramal go 'works, but ugly'
   ramal go leaf~3 > prompt.txt")]
 pub(crate) struct Args {
-    /// Where to go: an id, a label, leaf, root, and ~n for the nth ancestor
-    entry: String,
+    /// Where to go: an id, a label, leaf, root, and ~n for the nth ancestor; else it is chosen in the tree
+    entry: Option<String>,
     #[command(flatten)]
     session: resolve::SessionOption,
     #[command(flatten)]
@@ -45,8 +49,27 @@ struct Gone<'a> {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<Status> {
+    if args.entry.is_none() {
+        choose::must_be_possible()?;
+    }
     let mut session = resolve::session(args.session.name(), globals)?;
-    let id = resolve::place(&session, &args.entry)?.id()?;
+    let id = match &args.entry {
+        Some(entry) => resolve::place(&session, entry)?.id()?,
+        None => match choose::entry(&mut session, globals)? {
+            Chosen::Entry(id) => id,
+            Chosen::Here => {
+                tell(&session, false, None, None)?;
+                return Ok(Status::Done);
+            }
+            Chosen::Nothing => {
+                failure::note("Nothing was chosen: the leaf is where it was");
+                // A label may have been set, and is where one is then.
+                remembered::remember(&session);
+                return Ok(Status::Done);
+            }
+            Chosen::Signal(signal) => return Ok(Status::Signalled(signal)),
+        },
+    };
     let old = session.get_leaf_id()?;
     let moved = session.navigate(&id, None)?;
     let is_remembered = remembered::remember(&session);

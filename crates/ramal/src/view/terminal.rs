@@ -21,6 +21,12 @@ pub(crate) fn columns() -> usize {
     choose_columns(variable.as_deref(), terminal)
 }
 
+/// The columns and rows of the terminal that standard output goes to; 80 by 24 if it does not say.
+pub(crate) fn size() -> (u16, u16) {
+    let size = terminal_size::terminal_size_of(io::stdout());
+    size.map_or((80, 24), |(columns, rows)| (columns.0.max(1), rows.0.max(1)))
+}
+
 fn choose_columns(variable: Option<&str>, terminal: impl FnOnce() -> Option<usize>) -> usize {
     let sane = |columns: &usize| (1..=MOST_COLUMNS).contains(columns);
     variable

@@ -1,0 +1,212 @@
+//! A row of the tree as a line.
+
+use std::ops::Range;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use ramal_session::Guide;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use crate::text::width::{fit, width};
+use crate::text::{Role as Part, human};
+use crate::theme::{Role, Theme};
+use crate::tree_selector::RowView;
+
+/// Columns that a level of the tree takes.
+pub(super) const LEVEL: usize = 3;
+
+/// Screens narrower than this have no room for what stands at the right.
+const ROOM_FOR_TIMES: usize = 60;
+
+/// What is needed besides the row.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'a> {
+    pub(super) columns: usize,
+    pub(super) theme: &'a Theme,
+    pub(super) now: Timestamp,
+    pub(super) zone: &'a TimeZone,
+    pub(super) shows_label_times: bool,
+}
+
+/// Draws a row, exactly as wide as it may be if it is the selected one.
+pub(super) fn row(view: &RowView, around: Around<'_>) -> Line<'static> {
+    let theme = around.theme;
+    let right = right(view, around);
+    let room = around.columns.saturating_sub(width(&right) + usize::from(!right.is_empty()));
+    let mut out = Pieces { spans: Vec::new(), used: 0, room };
+    out.push(if view.is_selected { "› " } else { "  " }, theme.style(Role::Accent));
+    if view.shifted > 0 {
+        out.push("… ", theme.style(Role::Branch));
+    }
+    out.push(&guides(view), theme.style(Role::Branch));
+    let mark = if view.place.is_active() { "• " } else { "" };
+    out.push(mark, theme.style(Role::Active));
+    if let Some(label) = &view.label {
+        let style = theme.style(Role::Label);
+        out.push("[", style);
+        out.push_marked(label, &view.marks.label, style, theme);
+        if let Some(time) = view.label_time.filter(|_| around.shows_label_times).and_then(at) {
+            out.push(&format!(" {}", human::time(around.now, time, around.zone)), theme.style(Role::Dim));
+        }
+        out.push("] ", style);
+    }
+    if around.columns < ROOM_FOR_TIMES {
+        out.push(leaf(view), theme.style(Role::Active));
+    }
+    says(view, theme, &mut out);
+    let missing = around.columns.saturating_sub(out.used + width(&right));
+    if !right.is_empty() || view.is_selected {
+        out.spans.push(Span::raw(" ".repeat(missing)));
+        out.spans.push(Span::styled(right, theme.style(Role::Dim)));
+    }
+    let line = Line::from(out.spans);
+    if view.is_selected { line.patch_style(selected(theme)) } else { line }
+}
+
+/// The selected row keeps its colours where the theme has a ground for it.
+fn selected(theme: &Theme) -> Style {
+    let style = theme.style(Role::Selected);
+    if style.bg.is_some() { Style { fg: None, ..style } } else { style }
+}
+
+fn says(view: &RowView, theme: &Theme, out: &mut Pieces) {
+    let says = &view.says;
+    let (mut who, mut text) = (Some(&*view.marks.who), Some(&*view.marks.text));
+    for (part, shown) in says.parts() {
+        let style = theme.style(role(part));
+        // Marks are of the words as they are, a part may have a space or a colon around them.
+        let of = |place: &mut Option<&[Range<usize>]>, whole: &str| {
+            let begin = shown.find(whole)?;
+            let marks = place.take()?;
+            Some(marks.iter().map(|mark| mark.start + begin..mark.end + begin).collect::<Vec<_>>())
+        };
+        let marks = of(&mut who, &says.who).or_else(|| of(&mut text, &says.text)).unwrap_or_default();
+        out.push_marked(&shown, &marks, style, theme);
+    }
+    if let Some(excerpt) = &view.marks.excerpt {
+        out.push("  … ", theme.style(Role::Dim));
+        out.push_marked(&excerpt.text, &excerpt.marks, theme.style(Role::Dim), theme);
+    }
+}
+
+fn guides(view: &RowView) -> String {
+    let mut out = String::new();
+    let last = view.guides.len().saturating_sub(1);
+    for (level, guide) in view.guides.iter().enumerate() {
+        out += match guide {
+            Guide::Blank => "   ",
+            Guide::Line => "│  ",
+            Guide::Tee if level == last => "├",
+            Guide::Corner if level == last => "└",
+            Guide::Tee => "├─ ",
+            Guide::Corner => "└─ ",
+        };
+    }
+    let begins = matches!(view.guides.last(), Some(Guide::Tee | Guide::Corner));
+    let fold = if view.place.is_folded() {
+        "⊞ "
+    } else if view.place.is_foldable() {
+        "⊟ "
+    } else if begins {
+        "─ "
+    } else {
+        ""
+    };
+    out + fold
+}
+
+/// The mark of where one stands, or of what it is folded away in.
+fn leaf(view: &RowView) -> &'static str {
+    if view.place.is_leaf() {
+        "◀ leaf "
+    } else if view.place.folds_leaf() {
+        "◁ leaf inside "
+    } else {
+        ""
+    }
+}
+
+/// Where one stands, what lies in a branch that is folded or not gone, and when the entry was made.
+fn right(view: &RowView, around: Around<'_>) -> String {
+    if around.columns < ROOM_FOR_TIMES {
+        return String::new();
+    }
+    let branch = view.branch.filter(|_| !view.place.is_active() || view.place.is_folded());
+    let mut parts: Vec<String> = Vec::new();
+    if let Some(branch) = branch {
+        parts.push(match branch.turns {
+            1 => "1 turn".into(),
+            turns => format!("{} turns", human::count(turns.into())),
+        });
+        if let Some(last) = branch.last.and_then(at) {
+            parts.push(human::age(around.now, last));
+        }
+        if branch.cost > 0.0 {
+            parts.push(human::cost(branch.cost));
+        }
+        if branch.last_tool_failed {
+            parts.push("last tool failed".into());
+        }
+    }
+    let mut right = parts.join(" · ");
+    if let Some(time) = view.time.and_then(at) {
+        let time = human::time(around.now, time, around.zone);
+        right = if right.is_empty() { time } else { format!("{right}  {time}") };
+    }
+    // Half of the row is for what is said.
+    let right = if width(&right) * 2 > around.columns { String::new() } else { right };
+    format!("{}{right}", leaf(view))
+}
+
+pub(super) fn at(milliseconds: i64) -> Option<Timestamp> {
+    Timestamp::from_millisecond(milliseconds).ok()
+}
+
+pub(super) fn role(part: Part) -> Role {
+    match part {
+        Part::User => Role::User,
+        Part::Assistant => Role::Text,
+        Part::Tool => Role::Tool,
+        Part::ToolFailed | Part::Error => Role::Error,
+        Part::Summary => Role::Summary,
+        Part::Label => Role::Label,
+        Part::Dim => Role::Dim,
+        Part::Active => Role::Active,
+        Part::Heading => Role::Heading,
+        Part::Guide => Role::Branch,
+        Part::Match => Role::Match,
+    }
+}
+
+/// Spans that fill a row up to a column.
+struct Pieces {
+    spans: Vec<Span<'static>>,
+    used: usize,
+    room: usize,
+}
+
+impl Pieces {
+    fn push(&mut self, text: &str, style: Style) {
+        let room = self.room.saturating_sub(self.used);
+        if text.is_empty() || room == 0 {
+            return;
+        }
+        let shown = fit(text, room);
+        self.used += width(&shown);
+        self.spans.push(Span::styled(shown.into_owned(), style));
+    }
+
+    fn push_marked(&mut self, text: &str, marks: &[Range<usize>], style: Style, theme: &Theme) {
+        let mut done = 0;
+        for mark in marks {
+            let (Some(before), Some(marked)) = (text.get(done..mark.start), text.get(mark.clone())) else {
+                continue;
+            };
+            self.push(before, style);
+            self.push(marked, style.patch(theme.style(Role::Match)).add_modifier(Modifier::UNDERLINED));
+            done = mark.end;
+        }
+        self.push(text.get(done..).unwrap_or_default(), style);
+    }
+}
