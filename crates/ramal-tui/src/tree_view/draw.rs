@@ -10,6 +10,7 @@ use super::row::{Around, LEVEL, row};
 use super::{TreeView, View};
 use crate::keys::{ActionId, Keymap};
 use crate::markdown;
+use crate::text::says::says;
 use crate::text::width::{fit, pad, width, wrap};
 use crate::text::{clean, human};
 use crate::theme::{Role, Theme};
@@ -19,6 +20,8 @@ use crate::tree_selector::Nothing;
 const BESIDE: usize = 110;
 /// Screens at least so high have it below them otherwise.
 const BELOW: usize = 18;
+/// Columns of what an entry without a text says.
+const LONGEST_LINE: usize = 2000;
 /// Rows of a preview that are put together at most.
 const LONGEST_PREVIEW: usize = 2000;
 
@@ -289,6 +292,12 @@ fn of_entry(entry: &Entry, scene: &Scene<'_>, columns: usize) -> Vec<Line<'stati
             wrap(&line, columns).map(|row| fit(row, columns).into_owned()).collect::<Vec<_>>()
         });
         lines.extend(rows.take(LONGEST_PREVIEW).map(Line::raw));
+    }
+    if lines.len() == 1 {
+        // What has no text of its own says at least what it is.
+        let line = says(entry, None, "", LONGEST_LINE).line();
+        let rows = wrap(&line, columns).map(|row| fit(row, columns).into_owned());
+        lines.extend(rows.map(|row| Line::styled(row, theme.style(Role::Dim))));
     }
     lines.truncate(LONGEST_PREVIEW);
     lines
