@@ -5,10 +5,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ramal_session::{Filter, SessionManager};
 use ramal_tui::keys::{Key, Keymap};
+use ramal_tui::scene::{Scene, View};
 use ramal_tui::text::width::width;
 use ramal_tui::theme::Theme;
 use ramal_tui::tree_selector::Selector;
-use ramal_tui::tree_view::{Scene, Told, TreeView, View};
+use ramal_tui::tree_view::{Told, TreeView};
 
 fn session() -> SessionManager {
     let mut session = SessionManager::in_memory("/w");

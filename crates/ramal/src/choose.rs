@@ -9,12 +9,13 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use ramal_session::{EntryId, SessionManager};
 use ramal_tui::keys::Keymap;
+use ramal_tui::scene::Scene;
 use ramal_tui::screen::FullScreen;
 use ramal_tui::terminal::{Input, Options, Terminal, TerminalWriter};
 use ramal_tui::text::human;
 use ramal_tui::theme::{Background, ColorDepth, Theme};
 use ramal_tui::tree_selector::Selector;
-use ramal_tui::tree_view::{Scene, Told, TreeView};
+use ramal_tui::tree_view::{Told, TreeView};
 
 use crate::catalog;
 use crate::cli::Globals;

@@ -1,15 +1,14 @@
 //! The view as lines of a screen.
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use ramal_session::{Entry, Kind, Role as Speaker, SessionManager};
 use ratatui::layout::Position;
 use ratatui::text::{Line, Span};
 
+use super::TreeView;
 use super::row::{Around, LEVEL, row};
-use super::{TreeView, View};
-use crate::keys::{ActionId, Keymap};
+use crate::keys::ActionId;
 use crate::markdown;
+use crate::scene::{Scene, View};
 use crate::text::says::says;
 use crate::text::width::{fit, pad, width, wrap};
 use crate::text::{clean, human};
@@ -24,23 +23,6 @@ const BELOW: usize = 18;
 const LONGEST_LINE: usize = 2000;
 /// Rows of a preview that are put together at most.
 const LONGEST_PREVIEW: usize = 2000;
-
-/// Where and when it is drawn.
-#[derive(Debug, Clone, Copy)]
-pub struct Scene<'a> {
-    /// The columns of the screen.
-    pub columns: u16,
-    /// Its rows.
-    pub rows: u16,
-    /// The styles.
-    pub theme: &'a Theme,
-    /// The keys, for the hints.
-    pub keymap: &'a Keymap,
-    /// The time.
-    pub now: Timestamp,
-    /// The zone of the machine.
-    pub zone: &'a TimeZone,
-}
 
 /// How the rows of a screen are shared out.
 struct Shares {

@@ -6,11 +6,7 @@
 mod draw;
 mod row;
 
-pub use self::draw::Scene;
-
 use ramal_session::{EntryId, SessionManager};
-use ratatui::layout::Position;
-use ratatui::text::Line;
 
 use crate::editor::{Editor, EditorAction, Outcome as Edited};
 use crate::keys::{ActionId, Key, Keymap, Place};
@@ -66,15 +62,6 @@ pub enum Told {
     Copy(usize),
     /// The process is to be stopped until the shell wakes it.
     Suspend,
-}
-
-/// What is seen.
-#[derive(Debug, Clone)]
-pub struct View {
-    /// As many lines as the screen has rows, none wider than it.
-    pub lines: Vec<Line<'static>>,
-    /// Where the cursor is, if something is being written.
-    pub cursor: Option<Position>,
 }
 
 impl TreeView {
