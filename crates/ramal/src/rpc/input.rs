@@ -22,9 +22,9 @@ pub(super) enum Input {
     Stop,
 }
 
-/// The lines of standard input, split at line feeds only. Ends with the input; a last line that has
-/// no line feed counts; then, or when somebody says so, it stops. `first` sees each line when it is read, and keeps it if it answers none; `ended`
-/// is called at the end.
+/// The lines of standard input, split at line feeds only; a last line that has no line feed counts. It
+/// stops when the input ends, or when somebody says so. `first` sees each line when it is read, and keeps
+/// it if it answers none; `ended` is called at the end.
 ///
 /// # Errors
 /// If no thread can be started.
