@@ -55,11 +55,6 @@ impl Kept {
 pub(super) fn survey(session: &SessionManager, end: Option<u32>) -> Result<Arc<Surveyed>, ReadError> {
     let Some(end) = end else { return Ok(Arc::default()) };
     let mut kept = session.surveys.of(session.tree.generation());
-    if kept.surveys.is_empty() {
-        let survey = Arc::new(plan::survey(session, &session.tree.path(end))?);
-        kept.put(end, &survey);
-        return Ok(survey);
-    }
     // From below, up to what is known.
     let mut path = Vec::new();
     let mut known = None;
