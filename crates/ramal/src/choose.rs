@@ -72,11 +72,13 @@ pub(crate) fn entry(session: &mut SessionManager, globals: &Globals) -> anyhow::
     if let Some(problem) = wrong_key {
         view.notice(problem);
     }
+    let depth = depth(globals.color);
     let mut chooser = Chooser {
         writer: terminal.writer(),
         terminal: &terminal,
         screen: FullScreen::new(),
-        theme: theme(&terminal, globals.color),
+        theme: theme(&terminal, depth),
+        depth,
         keymap,
         view,
         zone: human::local_zone(),
@@ -108,14 +110,17 @@ fn keymap() -> (Keymap, Option<String>) {
     (Keymap::default(), None)
 }
 
-fn theme(terminal: &Terminal, choice: ColorChoice) -> Theme {
-    let variable = |name: &str| std::env::var(name).ok();
-    let depth = match choice {
+/// The colours that there are, as the user and the environment say.
+fn depth(choice: ColorChoice) -> ColorDepth {
+    match choice {
         ColorChoice::Never => ColorDepth::None,
-        _ => ColorDepth::from_environment(variable),
-    };
-    let background = Background::choose(terminal.answers().background, variable("COLORFGBG").as_deref());
-    Theme::built_in(background, depth)
+        _ => ColorDepth::from_environment(|name| std::env::var(name).ok()),
+    }
+}
+
+fn theme(terminal: &Terminal, depth: ColorDepth) -> Theme {
+    let variable = std::env::var("COLORFGBG").ok();
+    Theme::built_in(Background::choose(terminal.answers().background, variable.as_deref()), depth)
 }
 
 struct Chooser<'a> {
@@ -123,6 +128,8 @@ struct Chooser<'a> {
     writer: TerminalWriter,
     screen: FullScreen,
     theme: Theme,
+    /// The colours that the theme may have, whatever the background turns out to be.
+    depth: ColorDepth,
     keymap: Keymap,
     view: TreeView,
     zone: jiff::tz::TimeZone,
@@ -179,10 +186,7 @@ impl Chooser<'_> {
             Input::Key(key) => self.view.key(session, &self.keymap, key),
             Input::Paste(text) => self.view.paste(session, &text),
             Input::Background(color) => {
-                let depth = ColorDepth::from_environment(|name| std::env::var(name).ok());
-                if self.theme != Theme::plain() {
-                    self.theme = Theme::built_in(Background::of(color), depth);
-                }
+                self.theme = Theme::built_in(Background::of(color), self.depth);
                 Told::Redraw
             }
             Input::Resize(..) | Input::Resumed => {

@@ -210,3 +210,25 @@ fn without_a_terminal_an_entry_has_to_be_named() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("no terminal") && said.contains("ramal go ENTRY"), "{said}");
 }
+
+#[test]
+fn whoever_wants_no_colours_gets_none_whatever_the_terminal_says_later() {
+    let world = World::new();
+    let options = Options::new(100, 40).silent().variable("COLORFGBG", "0;15");
+    let mut terminal = Terminal::start(world.command(&["go", "--color", "never"]), options);
+    terminal.wait_for(|screen| screen.is_alternate() && screen.says("◀ leaf"));
+    // What the background is comes when nobody waits for it any more.
+    terminal.raw(b"\x1b]11;rgb:0000/0000/0000\x1b\\");
+    terminal.key("up");
+    terminal.wait_for(|screen| screen.rows().iter().any(|row| row.starts_with('›') && !row.contains(LEAF)));
+    let screen = terminal.screen();
+    let cells = (0..40).flat_map(|row| (0..100).map(move |column| (row, column)));
+    let colors: Vec<String> = cells
+        .filter_map(|(row, column)| screen.cell(row, column))
+        .map(|cell| format!("{:?}/{:?}", cell.fgcolor(), cell.bgcolor()))
+        .filter(|color| color != "Default/Default")
+        .collect();
+    assert!(colors.is_empty(), "{colors:?}");
+    terminal.key("esc");
+    assert!(terminal.end().success());
+}
