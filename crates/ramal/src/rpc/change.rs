@@ -66,7 +66,7 @@ fn set_leaf(server: &Server, request: &Request<'_>) -> Answer {
         }
         leaf_id(session)
     })?;
-    server.remember();
+    server.ends.remember();
     Ok(Reply::Small(format!("{{\"leafId\":{leaf}}}")))
 }
 

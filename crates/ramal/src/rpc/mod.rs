@@ -86,7 +86,7 @@ impl Ends {
         self.agent.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Remembers where one is: the log has grown by what does not say so itself.
+    /// Remembers where one is: the leaf has moved, or the log has grown by what does not say so itself.
     fn remember(&self) {
         if let Some(agent) = self.agent() {
             agent.with_session(|session| remembered::remember(session));
@@ -212,7 +212,7 @@ impl Server {
         }
         self.agent.give_up_titles();
         if self.ends.is_titled.load(Ordering::SeqCst) {
-            self.remember();
+            self.ends.remember();
         }
         self.out.end();
         let written = writer.join().unwrap_or(Ok(()));
@@ -321,10 +321,5 @@ impl Server {
             self.tasks.push(self.runtime.spawn(work));
         }
         Reply::Elsewhere
-    }
-
-    /// Remembers where one is now.
-    fn remember(&self) {
-        self.agent.with_session(|session| remembered::remember(session));
     }
 }
