@@ -17,7 +17,6 @@ use super::outgoing::Outgoing;
 use super::{Ends, Server};
 use crate::commands::which::Opened;
 use crate::failure::Status;
-use crate::remembered;
 use crate::settings::{self, Settings};
 use crate::work::{self, PromptTexts, WorkOptions};
 
@@ -78,7 +77,6 @@ pub(crate) fn start(opened: Opened, options: Options<'_>) -> anyhow::Result<Stat
     work::chosen_tools(&workshop.options, &Settings::default())?;
     work::must_be_usable(workshop.options.model.as_deref(), |name| models.find(name))?;
     let mut session = opened.begin()?;
-    remembered::recall(&mut session);
     if let Some(name) = options.name {
         session.set_session_name(name, NameSource::User)?;
     }
