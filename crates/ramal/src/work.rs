@@ -391,7 +391,7 @@ pub(crate) fn outputs(manager: &SessionManager) -> Vec<PathBuf> {
             break;
         }
     }
-    files.iter().map(|file| file.with_extension("outputs")).collect()
+    files.iter().map(|file| tools::outputs_folder(file)).collect()
 }
 
 /// The session that the one in a file was copied from.

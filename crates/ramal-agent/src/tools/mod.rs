@@ -1,7 +1,7 @@
 //! What a model can do to the world, and what it needs to be allowed for that.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -67,6 +67,11 @@ pub fn named<S: AsRef<str>>(names: &[S]) -> Result<Vec<Arc<dyn Tool>>, UnknownTo
     Ok(all.into_iter().filter(wanted).collect())
 }
 
+/// The folder beside a session's file in which outputs are kept whole that were too long for its model.
+pub fn outputs_folder(session_file: &Path) -> PathBuf {
+    session_file.with_extension("outputs")
+}
+
 /// There is no tool of this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no tool `{name}`; the tools are {known}")]
@@ -83,7 +88,7 @@ pub trait Tool: Send + Sync {
     fn spec(&self) -> ToolSpec;
 
     /// What a call would touch, so that it can be allowed or not. `arguments` is JSON text.
-    fn access(&self, arguments: &str, cwd: &std::path::Path) -> Vec<Access>;
+    fn access(&self, arguments: &str, cwd: &Path) -> Vec<Access>;
 
     /// Runs a call. Whatever goes wrong is in the result, for the model to read.
     fn run<'a>(&'a self, call: Call<'a>) -> Pin<Box<dyn Future<Output = ToolResult> + Send + 'a>>;
@@ -105,10 +110,10 @@ pub struct Call<'a> {
     /// The arguments as JSON text.
     pub arguments: &'a str,
     /// The directory that relative paths begin at.
-    pub cwd: &'a std::path::Path,
+    pub cwd: &'a Path,
     /// The folder in which an output that is too long for the model is kept whole, made when it is
     /// needed; none in a session without a file.
-    pub overflow: Option<&'a std::path::Path>,
+    pub overflow: Option<&'a Path>,
     /// Cancelled when the user aborts.
     pub abort: CancellationToken,
     /// Takes the output so far, as text, while the tool still runs.
@@ -146,14 +151,14 @@ async fn blocking(
 const ABORTED: &str = "Aborted by the user.";
 
 /// The one file or folder that a call reads: its argument `path`, or else the directory itself.
-fn reads(arguments: &str, cwd: &std::path::Path) -> Vec<Access> {
+fn reads(arguments: &str, cwd: &Path) -> Vec<Access> {
     let Ok(arguments) = arguments::Arguments::parse(arguments) else { return Vec::new() };
     let path = arguments.path().unwrap_or_default();
     vec![Access::Read(paths::real(&paths::resolve(path.unwrap_or("."), cwd)))]
 }
 
 /// The one file that a call writes: its argument `path`.
-fn writes(arguments: &str, cwd: &std::path::Path) -> Vec<Access> {
+fn writes(arguments: &str, cwd: &Path) -> Vec<Access> {
     let arguments = arguments::Arguments::parse(arguments);
     let Some(path) = arguments.as_ref().ok().and_then(|arguments| arguments.path().ok().flatten()) else {
         return Vec::new();

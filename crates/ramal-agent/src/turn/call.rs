@@ -10,7 +10,7 @@ use ramal_session::{Message, Role, time};
 use super::{Work, is_object};
 use crate::events::AgentEvent;
 use crate::hooks::{HookEvent, ToolUse};
-use crate::tools::{Call, Tool, ToolResult, arguments};
+use crate::tools::{Call, Tool, ToolResult, arguments, outputs_folder};
 
 impl Work<'_> {
     pub(super) async fn run_call(&self, call: &ToolUse) -> ToolResult {
@@ -59,7 +59,7 @@ impl Work<'_> {
         if !permitted {
             return ToolResult::error("The call was not run: it was not allowed.");
         }
-        let overflow = session.session_file().map(|path| path.with_extension("outputs"));
+        let overflow = session.session_file().as_deref().map(outputs_folder);
         let update = |text: String| {
             session.emit(AgentEvent::ToolExecutionUpdate {
                 tool_call_id: call.id.clone(),

@@ -3,6 +3,7 @@
 use std::sync::PoisonError;
 
 use ramal_agent::shell::{self, ShellCommand, Surroundings};
+use ramal_agent::tools::outputs_folder;
 use ramal_agent::{AgentSession, Operation, Prompt};
 use ramal_session::json::{self, members};
 use ramal_session::time;
@@ -133,8 +134,7 @@ fn bash(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
     }
     let (agent, ends, cwd) = (server.agent.clone(), server.ends.clone(), server.agent.cwd());
     let (session_id, overflow) = agent.with_session(|session| {
-        let file = session.get_session_file().map(|file| file.with_extension("outputs"));
-        (session.get_session_id().to_owned(), file)
+        (session.get_session_id().to_owned(), session.get_session_file().map(outputs_folder))
     });
     let work = async move {
         let with =

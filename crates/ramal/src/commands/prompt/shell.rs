@@ -5,6 +5,7 @@ use std::path::Path;
 
 use ramal_agent::AgentEvent;
 use ramal_agent::shell::{self, ShellCommand, Surroundings};
+use ramal_agent::tools::outputs_folder;
 use ramal_session::{EntryId, NameSource, SessionManager, time};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -39,7 +40,7 @@ pub(super) fn run(
     if turn.mode == Mode::Json {
         print_header(&session, out)?;
     }
-    let overflow = session.get_session_file().map(|file| file.with_extension("outputs"));
+    let overflow = session.get_session_file().map(outputs_folder);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (message, signal) = runtime.block_on(run_command(shell, turn.cwd, overflow.as_deref()))?;
     runtime.shutdown_background();
