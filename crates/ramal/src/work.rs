@@ -109,7 +109,7 @@ pub(crate) fn prepare(
     }
     let default_model = match (&options.model, own) {
         (Some(name), _) => {
-            catalog.find(name).map_err(|error| unusable(name, error))?;
+            catalog.find(name).map_err(|error| unusable(name, &why(error)))?;
             set
         }
         (None, Some(name)) => {
@@ -128,7 +128,7 @@ fn usable_default(catalog: &Catalog, settings: &Settings) -> anyhow::Result<Stri
             Ok(_) => Ok(set.name.clone()),
             Err(error) => {
                 let place = format!("it is the `model` of {}, line {}", set.path.display(), set.line);
-                Err(unusable(&set.name, error).hint(place).into())
+                Err(unusable(&set.name, &why(error)).hint(place).into())
             }
         };
     }
@@ -162,8 +162,8 @@ pub(crate) fn default_model(settings: &Settings) -> anyhow::Result<Option<String
     Ok(named_by_settings(&catalog, settings).map(|set| set.name.clone()))
 }
 
-fn unusable(name: &str, error: FindError) -> Failure {
-    Failure::new(format!("the model {name} cannot be used: {}", why(error)))
+fn unusable(name: &str, why: &str) -> Failure {
+    Failure::new(format!("the model {name} cannot be used: {why}"))
         .hint("`ramal models` lists those that can")
 }
 
@@ -251,11 +251,7 @@ pub(crate) fn must_be_usable(
     find_model: impl Fn(&str) -> Result<Endpoint, String>,
 ) -> anyhow::Result<Option<Endpoint>> {
     let Some(name) = name else { return Ok(None) };
-    let found = find_model(name).map_err(|why| {
-        Failure::new(format!("the model {name} cannot be used: {why}"))
-            .hint("`ramal models` lists those that can")
-    });
-    Ok(Some(found?))
+    Ok(Some(find_model(name).map_err(|why| unusable(name, &why))?))
 }
 
 /// Appends the model and the thinking level that are wanted for this session.
