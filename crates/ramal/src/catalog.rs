@@ -1,9 +1,10 @@
-//! The models there are, as this user's files and environment say.
+//! The models there are, as this user's files and environment say, and the servers on this machine.
 
+use std::io;
 use std::path::PathBuf;
 
 use ramal_model::Catalog;
-use ramal_model::catalog::{Problem, Sources};
+use ramal_model::catalog::{Problem, Sources, local};
 
 /// The user's folder for settings; none where the environment names no place for it.
 pub(crate) fn settings_folder() -> Option<PathBuf> {
@@ -31,4 +32,17 @@ pub(crate) fn load() -> (Catalog, Vec<Problem>) {
         pi: pi_folder().map(|folder| folder.join("models.json")),
         variables: &|name| std::env::var(name).ok(),
     })
+}
+
+/// The servers on this machine. On a thread of its own, since whoever asks may be on a runtime.
+///
+/// # Errors
+/// If they cannot be looked for.
+pub(crate) fn found_here() -> io::Result<Vec<local::Found>> {
+    let find = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(runtime.block_on(local::find(&local::USUAL, local::LIMIT)))
+    };
+    let found = std::thread::scope(|scope| scope.spawn(find).join());
+    found.unwrap_or_else(|_| Ok(Vec::new()))
 }

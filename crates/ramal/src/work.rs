@@ -9,7 +9,7 @@ use std::time::Duration;
 use ramal_agent::permission::{Decision, Mode, Permissions, Store};
 use ramal_agent::tools::{self, Access, Tool};
 use ramal_agent::{AgentConfig, AgentError, AgentSession, FindModel, Permit, context_files, system_prompt};
-use ramal_model::catalog::{FindError, Problem, local};
+use ramal_model::catalog::{FindError, Problem};
 use ramal_model::{Catalog, Endpoint, Models, ThinkingLevel};
 use ramal_session::{At, SessionManager, json};
 
@@ -217,21 +217,11 @@ fn models(wanted: Option<&String>) -> anyhow::Result<(Catalog, Vec<Problem>)> {
         None => catalog.usable().next().is_some(),
     };
     if !is_there {
-        for found in found_here()? {
+        for found in catalog::found_here()? {
             catalog.add_local(found);
         }
     }
     Ok((catalog, problems))
-}
-
-/// The servers on this machine. On a thread of its own, since whoever asks may be on a runtime.
-fn found_here() -> io::Result<Vec<local::Found>> {
-    let find = || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(runtime.block_on(local::find(&local::USUAL, local::LIMIT)))
-    };
-    let found = std::thread::scope(|scope| scope.spawn(find).join());
-    found.unwrap_or_else(|_| Ok(Vec::new()))
 }
 
 /// Why a model cannot be used, where its name is told already.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use ramal_model::Catalog;
-use ramal_model::catalog::{Listed, Origin, local};
+use ramal_model::catalog::{Listed, Origin};
 use serde::Serialize;
 
 use super::Json;
@@ -39,8 +39,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals, out: &mut dyn Write) -> anyhow::Result<Status> {
     let (mut catalog, problems) = catalog::load();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    for found in runtime.block_on(local::find(&local::USUAL, local::LIMIT)) {
+    for found in catalog::found_here()? {
         catalog.add_local(found);
     }
     let shown: Vec<Listed<'_>> =

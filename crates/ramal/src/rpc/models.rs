@@ -3,7 +3,7 @@
 
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-use ramal_model::catalog::{FindError, Listed, local};
+use ramal_model::catalog::{FindError, Listed};
 use ramal_model::{
     AnswerStream, Catalog, Cost, Endpoint, LanguageModel, Models as AllModels, Request as ModelRequest,
     without_credentials,
@@ -41,12 +41,8 @@ impl Models {
     fn look_around(&self) {
         self.local.get_or_init(|| {
             self.with(|_| ());
-            // In a thread of its own: the caller may be at work in a runtime.
-            let look = || {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-                Some(runtime.block_on(local::find(&local::USUAL, local::LIMIT)))
-            };
-            let found = std::thread::spawn(look).join().ok().flatten().unwrap_or_default();
+            // Where they cannot be looked for, it is as if there were none.
+            let found = catalog::found_here().unwrap_or_default();
             if let Some(catalog) = &mut *self.catalog.write().unwrap_or_else(PoisonError::into_inner) {
                 found.into_iter().for_each(|found| catalog.add_local(found));
             }
