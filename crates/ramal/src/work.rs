@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ramal_agent::permission::{Decision, Mode, Permissions, Store};
-use ramal_agent::tools::{self, Access, Tool};
+use ramal_agent::tools::{self, Access, Tool, UnknownTool};
 use ramal_agent::{AgentConfig, AgentError, AgentSession, FindModel, Permit, context_files, system_prompt};
 use ramal_model::catalog::{FindError, Problem};
 use ramal_model::{Catalog, Endpoint, Models, ThinkingLevel};
@@ -99,7 +99,7 @@ pub(crate) fn prepare(
     options: &WorkOptions,
     settings: &Settings,
 ) -> anyhow::Result<Prepared> {
-    let tools = chosen_tools(options, settings)?;
+    let tools = tools_of_options(options)?.unwrap_or_else(|| tools_of_settings(settings));
     let system = PromptTexts::of(options)?.system(cwd);
     let own = session.build_session_context(At::Leaf)?.model("default").map(str::to_owned);
     let set = settings.models.last().map(|model| model.name.clone());
@@ -107,6 +107,7 @@ pub(crate) fn prepare(
     for problem in &problems {
         failure::warn(&problem.to_string());
     }
+    hide_keys(&catalog, settings);
     let default_model = match (&options.model, own) {
         (Some(name), _) => {
             catalog.find(name).map_err(|error| unusable(name, &why(error)))?;
@@ -123,7 +124,7 @@ pub(crate) fn prepare(
 
 /// The model where nobody names one: that of the settings, or the first that can be used.
 fn usable_default(catalog: &Catalog, settings: &Settings) -> anyhow::Result<String> {
-    if let Some(set) = named_by_settings(catalog, settings) {
+    if let Some(set) = named_by_settings(settings, |name| catalog.look_up(name)) {
         return match catalog.find(&set.name) {
             Ok(_) => Ok(set.name.clone()),
             Err(error) => {
@@ -140,8 +141,11 @@ fn usable_default(catalog: &Catalog, settings: &Settings) -> anyhow::Result<Stri
 }
 
 /// The model of the settings. One that is not there is told with its place, and is as if it were not set.
-fn named_by_settings<'a>(catalog: &Catalog, settings: &'a Settings) -> Option<&'a NamedModel> {
-    settings.models.iter().rev().find(|set| match catalog.look_up(&set.name) {
+fn named_by_settings(
+    settings: &Settings,
+    look_up: impl Fn(&str) -> Result<(), FindError>,
+) -> Option<&NamedModel> {
+    settings.models.iter().rev().find(|set| match look_up(&set.name) {
         Ok(()) => true,
         Err(error) => {
             failure::warn(&set.problem(format!("{error}; it is passed over")).to_string());
@@ -150,16 +154,13 @@ fn named_by_settings<'a>(catalog: &Catalog, settings: &'a Settings) -> Option<&'
     })
 }
 
-/// The model of the settings, if it is there, for a program that needs none to begin with. That it can be
-/// used is not asked here.
-///
-/// # Errors
-/// If servers on this machine cannot be looked for.
-pub(crate) fn default_model(settings: &Settings) -> anyhow::Result<Option<String>> {
-    let Some(set) = settings.models.last() else { return Ok(None) };
-    // What is wrong with the files of models is told by whoever uses them.
-    let (catalog, _) = models(Some(&set.name))?;
-    Ok(named_by_settings(&catalog, settings).map(|set| set.name.clone()))
+/// The model of the settings, if `look_up` knows it, for a program that needs none to begin with. That it
+/// can be used is not asked here.
+pub(crate) fn default_model(
+    settings: &Settings,
+    look_up: impl Fn(&str) -> Result<(), FindError>,
+) -> Option<String> {
+    named_by_settings(settings, look_up).map(|set| set.name.clone())
 }
 
 fn unusable(name: &str, why: &str) -> Failure {
@@ -263,32 +264,36 @@ pub(crate) fn choose(
     Ok(())
 }
 
-/// The tools that the options want, or the settings. What they run does not see keys.
+/// The tools that the options want; none if they say nothing of tools.
 ///
 /// # Errors
-/// If the options name one that there is not; of the settings that is told.
-pub(crate) fn chosen_tools(options: &WorkOptions, settings: &Settings) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
-    let named = |names: &[String]| {
-        let names: Vec<&str> = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
-        tools::named(&names)
-    };
-    hide_keys(settings);
+/// If they name one that there is not.
+pub(crate) fn tools_of_options(options: &WorkOptions) -> anyhow::Result<Option<Vec<Arc<dyn Tool>>>> {
     if options.no_tools {
-        return Ok(Vec::new());
+        return Ok(Some(Vec::new()));
     }
-    if let Some(names) = &options.tools {
-        return named(names).map_err(|error| Failure::usage(error.to_string()).into());
-    }
-    Ok(settings.tools.as_deref().map_or_else(|| Ok(tools::all()), named).unwrap_or_else(|error| {
+    let Some(names) = &options.tools else { return Ok(None) };
+    Ok(Some(tools_named(names).map_err(|error| Failure::usage(error.to_string()))?))
+}
+
+/// The tools that the settings want. All, where they say nothing of tools, or name one that there is not:
+/// that is told.
+pub(crate) fn tools_of_settings(settings: &Settings) -> Vec<Arc<dyn Tool>> {
+    let Some(names) = &settings.tools else { return tools::all() };
+    tools_named(names).unwrap_or_else(|error| {
         failure::warn(&format!("the setting `tools`: {error}; all tools are there"));
         tools::all()
-    }))
+    })
+}
+
+fn tools_named(names: &[String]) -> Result<Vec<Arc<dyn Tool>>, UnknownTool> {
+    let names: Vec<&str> = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
+    tools::named(&names)
 }
 
 /// Hides the variables that hold keys for models from every command that is run from now on, but for
 /// those that the user wants to be seen.
-pub(crate) fn hide_keys(settings: &Settings) {
-    let (catalog, _) = catalog::load();
+pub(crate) fn hide_keys(catalog: &Catalog, settings: &Settings) {
     let kept = &settings.kept_variables;
     tools::hide_variables(catalog.key_variables().iter().filter(|name| !kept.contains(name)).cloned());
 }

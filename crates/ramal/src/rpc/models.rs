@@ -1,5 +1,5 @@
-//! The models of the catalog as the client sees them. It is read when it is first needed: many
-//! clients only look at a tree.
+//! The models of the catalog as the client sees them. The catalog is read once; servers on this machine are
+//! looked for when they are first needed: many clients only look at a tree.
 
 use std::sync::{OnceLock, PoisonError, RwLock};
 
@@ -11,6 +11,7 @@ use ramal_model::{
 use ramal_session::json::quote;
 use tokio_util::sync::CancellationToken;
 
+use crate::settings::Settings;
 use crate::{catalog, failure, work};
 
 /// All models there are.
@@ -49,15 +50,31 @@ impl Models {
         });
     }
 
-    /// The endpoint of a model.
-    pub(super) fn find(&self, name: &str) -> Result<Endpoint, String> {
-        match self.with(|catalog| catalog.find(name)) {
+    /// Asks for a model that is named; with the servers on this machine if it is not known without them.
+    fn ask<T>(&self, ask: impl Fn(&Catalog) -> Result<T, FindError>) -> Result<T, FindError> {
+        match self.with(&ask) {
             Err(FindError::Unknown { .. }) => {
                 self.look_around();
-                self.with(|catalog| catalog.find(name)).map_err(work::why)
+                self.with(ask)
             }
-            found => found.map_err(work::why),
+            found => found,
         }
+    }
+
+    /// The endpoint of a model.
+    pub(super) fn find(&self, name: &str) -> Result<Endpoint, String> {
+        self.ask(|catalog| catalog.find(name)).map_err(work::why)
+    }
+
+    /// Whether a model is meant by a name, be it one that can be used now or not.
+    pub(super) fn look_up(&self, name: &str) -> Result<(), FindError> {
+        self.ask(|catalog| catalog.look_up(name))
+    }
+
+    /// Hides the variables that hold keys from the commands that are run, but for those that the settings
+    /// want to be seen.
+    pub(super) fn hide_keys(&self, settings: &Settings) {
+        self.with(|catalog| work::hide_keys(catalog, settings));
     }
 
     /// The first of those that can be used, without looking for servers on this machine.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use ramal_agent::hooks::JsonHook;
 use ramal_agent::permission::Mode;
+use ramal_agent::tools::Tool;
 use ramal_agent::{AgentConfig, AgentSession};
 use ramal_session::{NameSource, SessionManager};
 
@@ -63,7 +64,9 @@ pub(crate) fn start(opened: Opened, options: Options<'_>) -> anyhow::Result<Stat
     let hook_limit = limit(HOOK_LIMIT_VARIABLE, HOOK_LIMIT);
     let hooks = Arc::new(ClientHooks::new(out.clone(), hook_limit));
     let models = Arc::new(Models::default());
+    // Nothing is written before it is known that nothing that was asked for is missing.
     let workshop = Workshop {
+        tools: work::tools_of_options(options.work)?,
         options: options.work.clone(),
         texts: PromptTexts::of(options.work)?,
         cwd: options.cwd.clone(),
@@ -73,8 +76,6 @@ pub(crate) fn start(opened: Opened, options: Options<'_>) -> anyhow::Result<Stat
         models: Arc::clone(&models),
         permit: Mutex::default(),
     };
-    // Nothing is written before it is known that nothing that was asked for is missing.
-    work::chosen_tools(&workshop.options, &Settings::default())?;
     work::must_be_usable(workshop.options.model.as_deref(), |name| models.find(name))?;
     let mut session = opened.begin()?;
     if let Some(name) = options.name {
@@ -97,6 +98,8 @@ fn limit(variable: &str, usual: Duration) -> Duration {
 struct Workshop {
     options: WorkOptions,
     texts: PromptTexts,
+    /// The tools that the options want; else those of the settings.
+    tools: Option<Vec<Arc<dyn Tool>>>,
     /// The client's own directory.
     cwd: PathBuf,
     asks: Arc<Asks>,
@@ -110,23 +113,22 @@ struct Workshop {
 impl Workshop {
     /// What a session needs. A model is not needed: without one the tree is served all the same, and so
     /// it is where the directory is gone.
-    ///
-    /// # Errors
-    /// If the options name a tool that there is not, or servers on this machine cannot be looked for.
-    fn config(&self, session: &SessionManager, settings: Settings) -> anyhow::Result<AgentConfig> {
+    fn config(&self, session: &SessionManager, settings: Settings) -> AgentConfig {
+        self.models.hide_keys(&settings);
         let cwd = self.home(session);
         let mode = if self.options.yes { Mode::Yes } else { Mode::Ask };
         let permissions = work::permissions(session, &cwd, &settings, mode);
         let permit = Arc::new(AskClient::new(permissions, Arc::clone(&self.asks)));
         *self.permit.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&permit));
         let finding = Arc::clone(&self.models);
-        Ok(AgentConfig {
+        let default_model = work::default_model(&settings, |name| self.models.look_up(name));
+        AgentConfig {
             model: Arc::clone(&self.models) as _,
             find_model: Arc::new(move |name: &str| finding.find(name)),
-            default_model: work::default_model(&settings)?.or_else(|| self.models.first_usable()),
+            default_model: default_model.or_else(|| self.models.first_usable()),
             default_thinking: settings.thinking_level,
             system: self.texts.system(&cwd),
-            tools: work::chosen_tools(&self.options, &settings)?,
+            tools: self.tools.clone().unwrap_or_else(|| work::tools_of_settings(&settings)),
             permit,
             hooks: vec![Arc::new(JsonHook(Arc::clone(&self.hooks)))],
             hook_limit: self.hook_limit + GRACE,
@@ -134,7 +136,7 @@ impl Workshop {
             cwd,
             summary_reserve: settings.summary_reserve,
             compaction: settings.compaction,
-        })
+        }
     }
 
     /// What a session needs that the client goes over to. In the same directory all stays as it is.
@@ -146,8 +148,7 @@ impl Workshop {
             }
             return before.clone();
         }
-        // The tools of the options were there at the beginning.
-        self.config(session, settings_in(&cwd)).unwrap_or_else(|_| AgentConfig { cwd, ..before.clone() })
+        self.config(session, settings_in(&cwd))
     }
 
     /// Where tools work: where the session is at home, or where the client is if the log does not say.
@@ -169,7 +170,7 @@ fn put_to_work(session: SessionManager, workshop: Workshop) -> anyhow::Result<Ag
     let settings = settings_in(&workshop.home(&session));
     let (steering, follow_up) = (settings.steering_mode, settings.follow_up_mode);
     let auto_title = settings.auto_title && !workshop.options.no_title;
-    let config = workshop.config(&session, settings)?;
+    let config = workshop.config(&session, settings);
     let find_model = Arc::clone(&config.find_model);
     let agent = AgentSession::new(session, config);
     agent.set_auto_title(auto_title);

@@ -15,7 +15,7 @@ use crate::commands::print_text;
 use crate::failure::{self, Status};
 use crate::output::raw_json;
 use crate::signals::Signals;
-use crate::work;
+use crate::{catalog, work};
 
 /// What is told of a command.
 #[derive(Deserialize)]
@@ -35,7 +35,9 @@ pub(super) fn run(
     turn: &Turn<'_>,
     out: &mut dyn Write,
 ) -> anyhow::Result<Status> {
-    work::hide_keys(turn.settings);
+    // What is wrong with the files of models is told by whoever uses a model.
+    let (catalog, _) = catalog::load();
+    work::hide_keys(&catalog, turn.settings);
     let mut session = opened.begin()?;
     if turn.mode == Mode::Json {
         print_header(&session, out)?;
