@@ -1,17 +1,15 @@
-//! A session put to work: its model, its tools, what they may do, and its system prompt.
+//! A session put to work: its model, its tools, and its system prompt.
 
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ramal_agent::permission::{Decision, Mode, Permissions, Store};
-use ramal_agent::tools::{self, Access, Tool, UnknownTool};
+use ramal_agent::tools::{self, Tool, UnknownTool};
 use ramal_agent::{AgentConfig, AgentError, AgentSession, FindModel, Permit, context_files, system_prompt};
 use ramal_model::catalog::{FindError, Problem};
 use ramal_model::{Catalog, Endpoint, Models, ThinkingLevel};
-use ramal_session::{At, SessionManager, json};
+use ramal_session::{At, SessionManager};
 
 use crate::catalog;
 use crate::failure::{self, Failure};
@@ -341,77 +339,4 @@ fn text_or_file(text: &str) -> anyhow::Result<String> {
     let file = std::fs::File::open(text).map_err(failed)?;
     file.take(LONGEST_PROMPT).read_to_string(&mut read).map_err(failed)?;
     Ok(read)
-}
-
-/// What a session in `cwd` may do: the rules of the user, the levels of the settings.
-pub(crate) fn permissions(
-    manager: &SessionManager,
-    cwd: &Path,
-    settings: &Settings,
-    mode: Mode,
-) -> Permissions {
-    let (mut permissions, problem) = Permissions::new(cwd, mode, Store::from_environment());
-    if let Some(problem) = problem {
-        failure::warn(&format!("{:#}", anyhow::Error::new(problem)));
-    }
-    for (tool, level) in &settings.permissions {
-        permissions.set_level(tool, *level);
-    }
-    for folder in outputs(manager) {
-        permissions.allow_reading(&folder);
-    }
-    permissions
-}
-
-/// Sessions that a copy is a copy of, at most.
-const MOST_PARENTS: usize = 32;
-
-/// Bytes of a header that are read for the name of its parent.
-const LONGEST_HEADER: u64 = 64 * 1024;
-
-/// The folders in which the model reads what was too long for it: that of the session, and those of the
-/// sessions it was copied from, since the copy speaks of them.
-pub(crate) fn outputs(manager: &SessionManager) -> Vec<PathBuf> {
-    let Some(file) = manager.get_session_file() else { return Vec::new() };
-    let mut files = vec![file.to_owned()];
-    let mut parent = manager.get_header().parent_session().map(PathBuf::from);
-    while let Some(file) = parent.filter(|file| file.is_absolute() && !files.contains(file)) {
-        parent = parent_of(&file);
-        files.push(file);
-        if files.len() > MOST_PARENTS {
-            break;
-        }
-    }
-    files.iter().map(|file| tools::outputs_folder(file)).collect()
-}
-
-/// The session that the one in a file was copied from.
-fn parent_of(file: &Path) -> Option<PathBuf> {
-    use std::io::{BufRead as _, BufReader, Read as _};
-    let mut line = Vec::new();
-    let file = std::fs::File::open(file).ok()?;
-    BufReader::new(file.take(LONGEST_HEADER)).read_until(b'\n', &mut line).ok()?;
-    json::get_str(&line, "parentSession").map(|parent| PathBuf::from(&*parent))
-}
-
-/// Decides where nobody can be asked: what would have to be asked for is refused, and said.
-pub(crate) struct Unattended(pub(crate) Permissions);
-
-impl Permit for Unattended {
-    fn may_run<'a>(
-        &'a self,
-        tool: &'a str,
-        _: &'a str,
-        access: &'a [Access],
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        let why = match self.0.decide(tool, access) {
-            Decision::Allow => None,
-            Decision::Ask(question) => Some(format!("Not allowed: to {}", question.reason)),
-            Decision::Deny(why) => Some(why),
-        };
-        if let Some(why) = &why {
-            failure::note(why);
-        }
-        Box::pin(std::future::ready(why.is_none()))
-    }
 }

@@ -18,11 +18,12 @@ pub(crate) use super::which::{Opened, Which};
 use crate::cli::Globals;
 use crate::failure::{self, Failure, Status};
 use crate::output::raw_json;
+use crate::permit::{self, Unattended};
 use crate::settings::{self, Settings};
 use crate::signals::Signals;
 use crate::view::clean;
 use crate::view::says::called_on;
-use crate::work::{HEADING, Unattended, WorkOptions};
+use crate::work::{HEADING, WorkOptions};
 use crate::{remembered, resolve, work};
 
 /// What is said to a model, in which session, and what is printed.
@@ -151,7 +152,7 @@ pub(crate) fn say(
         failure::note(&open.message());
     }
     let permission = if options.yes { Permission::Yes } else { Permission::Refuse };
-    let permit = Arc::new(Unattended(work::permissions(&manager, cwd, settings, permission)));
+    let permit = Arc::new(Unattended(permit::permissions(&manager, cwd, settings, permission)));
     let session = prepared.put_to_work(manager, cwd, options, settings, permit)?;
     if let Some(name) = turn.name {
         session.set_session_name(name)?;

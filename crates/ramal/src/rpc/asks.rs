@@ -2,42 +2,26 @@
 //! holds for later ones.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ramal_agent::permission::{Decision, Permissions, Question};
-use ramal_agent::tools::Access;
-use ramal_agent::{AgentEvent, Permit};
+use ramal_agent::AgentEvent;
+use ramal_agent::permission::Question;
 use ramal_session::json::quote;
 use tokio::sync::oneshot;
 
 use super::outgoing::Outgoing;
 use super::request::Request;
+use crate::permit::{Answer, AsksUser, Remember};
 
-/// For how long a yes is remembered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Remember {
-    Session,
-    Project,
-}
-
-impl Remember {
-    fn name(self) -> &'static str {
-        match self {
-            Remember::Session => "session",
-            Remember::Project => "project",
-        }
+/// What a client calls it.
+fn name(remember: Remember) -> &'static str {
+    match remember {
+        Remember::Session => "session",
+        Remember::Project => "project",
     }
-}
-
-/// What the client answered.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Answer {
-    is_yes: bool,
-    remember: Option<Remember>,
 }
 
 /// A question that waits for an answer.
@@ -83,9 +67,9 @@ impl Asks {
     }
 
     /// Asks for a yes or no.
-    async fn confirm(&self, title: &str, message: &str, offered: Vec<Remember>) -> Answer {
+    async fn ask(&self, title: &str, message: &str, offered: Vec<Remember>) -> Answer {
         let id = format!("confirm-{}", self.asked.fetch_add(1, Ordering::Relaxed) + 1);
-        let names: Vec<String> = offered.iter().map(|remember| quote(remember.name())).collect();
+        let names: Vec<String> = offered.iter().map(|remember| quote(name(*remember))).collect();
         let remember =
             if names.is_empty() { String::new() } else { format!(",\"remember\":[{}]", names.join(",")) };
         let (sender, answer) = oneshot::channel();
@@ -125,13 +109,26 @@ impl Asks {
         true
     }
 
-    fn notice(&self, message: String) {
-        self.out.event(&Arc::new(AgentEvent::Notice { message }));
-    }
-
     /// No more answers will come: each question is answered with no.
     pub(super) fn close(&self) {
         *self.waiting() = None;
+    }
+}
+
+impl AsksUser for Asks {
+    fn confirm<'a>(
+        &'a self,
+        tool: &'a str,
+        _: &'a str,
+        question: &'a Question,
+        offered: Vec<Remember>,
+    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+        let (title, message) = (format!("Allow {tool}?"), format!("The model wants to {}.", question.reason));
+        Box::pin(async move { self.ask(&title, &message, offered).await })
+    }
+
+    fn notice(&self, message: String) {
+        self.out.event(&Arc::new(AgentEvent::Notice { message }));
     }
 }
 
@@ -141,73 +138,12 @@ fn wanted(response: &Request<'_>, is_yes: bool, offered: &[Remember]) -> Result<
     if !is_yes {
         return Err("only a yes can be remembered".into());
     }
-    let found = offered.iter().find(|remember| quote(remember.name()) == given);
+    let found = offered.iter().find(|remember| quote(name(**remember)) == given);
     found.copied().map(Some).ok_or_else(|| {
-        let names: Vec<String> = offered.iter().map(|remember| quote(remember.name())).collect();
+        let names: Vec<String> = offered.iter().map(|remember| quote(name(*remember))).collect();
         match names.is_empty() {
             true => format!("`remember` is {given}, and this question cannot be remembered"),
             false => format!("`remember` is {given}, and can be {}", names.join(" or ")),
         }
     })
-}
-
-/// Lets calls of tools be run as the policy says, and asks the client where it says so.
-pub(super) struct AskClient {
-    permissions: Mutex<Permissions>,
-    asks: Arc<Asks>,
-}
-
-impl AskClient {
-    pub(super) fn new(permissions: Permissions, asks: Arc<Asks>) -> AskClient {
-        AskClient { permissions: Mutex::new(permissions), asks }
-    }
-
-    fn permissions(&self) -> MutexGuard<'_, Permissions> {
-        self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Allows reading below another folder.
-    pub(super) fn allow_reading(&self, folder: &Path) {
-        self.permissions().allow_reading(folder);
-    }
-
-    async fn ask(&self, tool: &str, question: &Question) -> bool {
-        let offered = match question.rules.is_empty() {
-            true => Vec::new(),
-            false if self.permissions().has_store() => vec![Remember::Session, Remember::Project],
-            false => vec![Remember::Session],
-        };
-        let (title, message) = (format!("Allow {tool}?"), format!("The model wants to {}.", question.reason));
-        let answer = self.asks.confirm(&title, &message, offered).await;
-        match answer.remember {
-            None => {}
-            Some(Remember::Session) => self.permissions().always_in_session(&question.rules),
-            Some(Remember::Project) => {
-                let remembered = self.permissions().always_in_project(&question.rules);
-                if let Err(error) = remembered {
-                    let error = anyhow::Error::new(error);
-                    self.asks.notice(format!("remembered for this session only: {error:#}"));
-                }
-            }
-        }
-        answer.is_yes
-    }
-}
-
-impl Permit for AskClient {
-    fn may_run<'a>(
-        &'a self,
-        tool: &'a str,
-        _: &'a str,
-        access: &'a [Access],
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        Box::pin(async move {
-            let decision = self.permissions().decide(tool, access);
-            match decision {
-                Decision::Allow => true,
-                Decision::Deny(_) => false,
-                Decision::Ask(question) => self.ask(tool, &question).await,
-            }
-        })
-    }
 }

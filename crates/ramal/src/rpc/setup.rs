@@ -11,13 +11,14 @@ use ramal_agent::tools::Tool;
 use ramal_agent::{AgentConfig, AgentSession};
 use ramal_session::{NameSource, SessionManager};
 
-use super::asks::{AskClient, Asks};
+use super::asks::Asks;
 use super::hooks::ClientHooks;
 use super::models::Models;
 use super::outgoing::Outgoing;
 use super::{Ends, Server};
 use crate::commands::which::Opened;
 use crate::failure::Status;
+use crate::permit::{self, Asking};
 use crate::settings::{self, Settings};
 use crate::work::{self, PromptTexts, WorkOptions};
 
@@ -107,7 +108,7 @@ struct Workshop {
     hook_limit: Duration,
     models: Arc<Models>,
     /// What was allowed in the directory of the session that is served.
-    permit: Mutex<Option<Arc<AskClient>>>,
+    permit: Mutex<Option<Arc<Asking>>>,
 }
 
 impl Workshop {
@@ -117,8 +118,8 @@ impl Workshop {
         self.models.hide_keys(&settings);
         let cwd = self.home(session);
         let mode = if self.options.yes { Mode::Yes } else { Mode::Ask };
-        let permissions = work::permissions(session, &cwd, &settings, mode);
-        let permit = Arc::new(AskClient::new(permissions, Arc::clone(&self.asks)));
+        let permissions = permit::permissions(session, &cwd, &settings, mode);
+        let permit = Arc::new(Asking::new(permissions, Arc::clone(&self.asks) as _));
         *self.permit.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&permit));
         let finding = Arc::clone(&self.models);
         let default_model = work::default_model(&settings, |name| self.models.look_up(name));
@@ -144,7 +145,7 @@ impl Workshop {
         let cwd = self.home(session);
         if cwd == before.cwd {
             if let Some(permit) = &*self.permit.lock().unwrap_or_else(PoisonError::into_inner) {
-                work::outputs(session).iter().for_each(|folder| permit.allow_reading(folder));
+                permit::outputs(session).iter().for_each(|folder| permit.allow_reading(folder));
             }
             return before.clone();
         }
