@@ -5,6 +5,7 @@ mod choose;
 mod cli;
 mod commands;
 mod failure;
+mod models;
 mod output;
 mod permit;
 mod progress;

@@ -14,11 +14,11 @@ use ramal_session::{
 
 use tempfile::SpooledTempFile;
 
-use super::Server;
 use super::answer::{Refusal, Reply};
 use super::request::Request;
 use super::settings::mode_name;
 use super::stream::{self, Snapshot, Whole};
+use super::{Server, models};
 
 /// Bytes of a conversation that are in memory while a client reads it; the rest waits in a file.
 const IN_MEMORY: usize = 512 * 1024;
@@ -81,7 +81,7 @@ fn state(server: &Server) -> Result<Reply, Refusal> {
         Ok::<_, Refusal>((data, choice, context.thinking_level, session.message_count()))
     })?;
     if let Some(model) = &choice.model {
-        data += &format!(",\"model\":{}", server.models.describe(model));
+        data += &format!(",\"model\":{}", models::describe(&server.models, model));
     }
     // A level that only another program knows is told as it stands.
     let is_known = level.parse::<ThinkingLevel>().is_ok();

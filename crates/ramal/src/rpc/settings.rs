@@ -31,8 +31,8 @@ pub(super) fn reply(server: &mut Server, request: &Request<'_>) -> Result<Option
         }
         "cycle_model" => cycle_model(server)?,
         "get_available_models" => {
-            let models: Vec<String> = server.models.usable().into_iter().map(|(_, json)| json).collect();
-            Reply::Small(format!("{{\"models\":[{}]}}", models.join(",")))
+            let models = server.models.usable(models::of_listed).join(",");
+            Reply::Small(format!("{{\"models\":[{models}]}}"))
         }
         "set_thinking_level" => {
             let level = request.text("level")?.parse::<ThinkingLevel>().map_err(Refusal::new)?;
@@ -95,7 +95,7 @@ pub(super) fn mode_name(mode: QueueMode) -> &'static str {
 
 /// The next of the models that can be used; null where there is no other.
 fn cycle_model(server: &Server) -> Result<Reply, Refusal> {
-    let usable = server.models.usable();
+    let usable = server.models.usable(|listed| (listed.name(), models::of_listed(listed)));
     let now = server.agent.model_choice()?.model;
     let at = usable.iter().position(|(name, _)| Some(name) == now.as_ref());
     let next = match at {

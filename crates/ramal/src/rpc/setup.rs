@@ -13,11 +13,11 @@ use ramal_session::{NameSource, SessionManager};
 
 use super::asks::Asks;
 use super::hooks::ClientHooks;
-use super::models::Models;
 use super::outgoing::Outgoing;
 use super::{Ends, Server};
 use crate::commands::which::Opened;
 use crate::failure::Status;
+use crate::models::Models;
 use crate::permit::{self, Asking};
 use crate::settings::{self, Settings};
 use crate::work::{self, PromptTexts, WorkOptions};
