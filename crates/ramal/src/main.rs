@@ -17,6 +17,7 @@ mod signals;
 #[allow(dead_code, reason = "one room of helpers for all commands; not each is used in every build")]
 mod view;
 mod work;
+mod workshop;
 
 use std::process::ExitCode;
 

@@ -16,7 +16,7 @@ use crate::failure::{self, Failure};
 use crate::settings::{NamedModel, Settings};
 
 /// How long a hook may take before the work goes on without it.
-const HOOK_LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const HOOK_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long the program waits at its end for a title that the model was asked for.
 pub(crate) const TITLE_LIMIT: Duration = Duration::from_secs(2);
