@@ -89,6 +89,7 @@ fn what_holds_for_the_project_holds_in_the_next_session() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "the file is one of the test")]
 fn what_cannot_be_kept_holds_for_the_session_and_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let in_the_way = folder.path().join("config");
