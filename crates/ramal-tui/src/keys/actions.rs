@@ -13,6 +13,8 @@ pub enum Place {
     Tree,
     /// In the session selector.
     Sessions,
+    /// Among the settings.
+    Settings,
     /// In the whole transcript.
     Transcript,
     /// In every list.
@@ -23,12 +25,13 @@ pub enum Place {
 
 impl Place {
     /// All of them, in the order in which help shows them.
-    pub const ALL: [Place; 8] = [
+    pub const ALL: [Place; 9] = [
         Place::Conversation,
         Place::EmptyEditor,
         Place::Editor,
         Place::Tree,
         Place::Sessions,
+        Place::Settings,
         Place::Transcript,
         Place::List,
         Place::Everywhere,
@@ -42,6 +45,7 @@ impl Place {
             Place::Editor => "Editor",
             Place::Tree => "Tree",
             Place::Sessions => "Sessions",
+            Place::Settings => "Settings",
             Place::Transcript => "Transcript",
             Place::List => "Lists",
             Place::Everywhere => "Everywhere",
@@ -50,13 +54,16 @@ impl Place {
 
     /// The places that a key pressed here may be meant for; the first that has it, has it.
     pub fn chain(self) -> &'static [Place] {
-        use Place::{Conversation, Editor, EmptyEditor, Everywhere, List, Sessions, Transcript, Tree};
+        use Place::{
+            Conversation, Editor, EmptyEditor, Everywhere, List, Sessions, Settings, Transcript, Tree,
+        };
         match self {
             EmptyEditor => &[EmptyEditor, Conversation, Editor, Everywhere],
             Conversation => &[Conversation, Everywhere],
             Editor => &[Conversation, Editor, Everywhere],
             Tree => &[Tree, List, Everywhere],
             Sessions => &[Sessions, List, Everywhere],
+            Settings => &[Settings, List, Everywhere],
             Transcript => &[Transcript, List, Everywhere],
             List => &[List, Everywhere],
             Everywhere => &[Everywhere],
@@ -164,9 +171,6 @@ actions! {
         ToggleLabelTimes "app.tree.toggleLabelTimestamp" ["shift+t"] "Show or hide when labels were set"
         CopyEntry "app.tree.copy" ["alt+c"] "Copy the entry"
         EraseSearch "app.tree.erase" ["backspace", "shift+backspace", "ctrl+h"] "Take a character off the search"
-        TogglePreview "app.tree.togglePreview" ["alt+v"] "Show or hide the preview"
-        PreviewUp "app.tree.previewUp" ["alt+pageUp", "alt+k"] "Scroll the preview up"
-        PreviewDown "app.tree.previewDown" ["alt+pageDown", "alt+j"] "Scroll the preview down"
         FilterDefault "app.tree.filter.default" ["ctrl+d", "alt+d"] "Show the conversation"
         FilterNoTools "app.tree.filter.noTools" ["ctrl+t"] "Without tool results, on or off"
         FilterUserOnly "app.tree.filter.userOnly" ["ctrl+u"] "Only your messages, on or off"
@@ -187,6 +191,11 @@ actions! {
         Rename "app.session.rename" ["ctrl+r"] "Rename"
         Delete "app.session.delete" ["ctrl+d", "delete"] "Delete, after a question"
         DeleteUnlessSearching "app.session.deleteNoninvasive" ["ctrl+backspace"] "Delete, unless there is a search"
+    }
+    Settings {
+        NextValue "app.settings.next" ["space", "right"] "The next value"
+        PreviousValue "app.settings.previous" ["left"] "The previous value"
+        DefaultValue "app.settings.default" ["alt+d"] "Back to the default"
     }
     Transcript {
         LineUp "app.transcript.lineUp" ["k", "ctrl+up"] "A line up"
@@ -218,6 +227,9 @@ actions! {
         PageDown "tui.select.pageDown" ["pageDown"] "A page down"
         First "tui.select.first" ["home"] "To the first row"
         Last "tui.select.last" ["end"] "To the last row"
+        TogglePreview "app.tree.togglePreview" ["alt+v"] "Show or hide the preview"
+        PreviewUp "app.tree.previewUp" ["alt+pageUp", "alt+k"] "Scroll the preview up"
+        PreviewDown "app.tree.previewDown" ["alt+pageDown", "alt+j"] "Scroll the preview down"
         Confirm "tui.select.confirm" ["enter"] "Choose"
         Cancel "tui.select.cancel" ["escape", "ctrl+c"] "Back"
     }

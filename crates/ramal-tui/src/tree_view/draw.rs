@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::TreeView;
 use super::row::{Around, LEVEL, row};
-use crate::keys::ActionId;
+use crate::keys::{ActionId, Keymap};
 use crate::markdown;
 use crate::scene::{Scene, View};
 use crate::text::says::says;
@@ -25,20 +25,22 @@ const LONGEST_LINE: usize = 2000;
 const LONGEST_PREVIEW: usize = 2000;
 
 /// How the rows of a screen are shared out.
-struct Shares {
+pub(crate) struct Shares {
     /// Title and search.
-    head: usize,
-    tree: usize,
+    pub(crate) head: usize,
+    /// The rows that one chooses from.
+    pub(crate) tree: usize,
     /// Rows of the preview below, the line above it included.
-    below: usize,
+    pub(crate) below: usize,
     /// Columns of the preview beside, the line left of it included.
-    beside: usize,
+    pub(crate) beside: usize,
     /// Hints.
-    foot: usize,
+    pub(crate) foot: usize,
 }
 
 impl Shares {
-    fn of(columns: usize, rows: usize, shows_preview: bool) -> Shares {
+    /// The shares of a screen of that size.
+    pub(crate) fn of(columns: usize, rows: usize, shows_preview: bool) -> Shares {
         let head = match rows {
             0..=3 => 0,
             4..=7 => 1,
@@ -192,15 +194,7 @@ impl TreeView {
                 (ActionId::CopyEntry, "copy"),
             ],
         };
-        let mut text = String::new();
-        for (action, says) in hints {
-            let Some(key) = scene.keymap.hint(*action) else { continue };
-            let next = format!("{}{key} {says}", if text.is_empty() { "" } else { " · " });
-            if width(&text) + width(&next) > columns {
-                break;
-            }
-            text += &next;
-        }
+        let text = hints_line(scene.keymap, hints, columns);
         Line::styled(text, scene.theme.style(Role::Dim))
     }
 
@@ -285,7 +279,22 @@ fn of_entry(entry: &Entry, scene: &Scene<'_>, columns: usize) -> Vec<Line<'stati
     lines
 }
 
-fn side_by_side(
+/// The first keys of actions and what they do, as many as there is room for.
+pub(crate) fn hints_line(keymap: &Keymap, hints: &[(ActionId, &str)], columns: usize) -> String {
+    let mut text = String::new();
+    for (action, says) in hints {
+        let Some(key) = keymap.hint(*action) else { continue };
+        let next = format!("{}{key} {says}", if text.is_empty() { "" } else { " · " });
+        if width(&text) + width(&next) > columns {
+            break;
+        }
+        text += &next;
+    }
+    text
+}
+
+/// Rows with what stands beside them, a line in between.
+pub(crate) fn side_by_side(
     tree: Vec<Line<'static>>,
     preview: Vec<Line<'static>>,
     left: usize,

@@ -3,8 +3,8 @@
 //! [`TreeView`] turns keys into what a session is to be told ([`Told`]), and a session into lines. It writes
 //! nothing: neither into the session nor to a terminal.
 
-mod draw;
-mod row;
+pub(crate) mod draw;
+pub(crate) mod row;
 
 use ramal_session::{EntryId, SessionManager};
 

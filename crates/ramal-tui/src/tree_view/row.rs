@@ -65,7 +65,7 @@ pub(super) fn row(view: &RowView, around: Around<'_>) -> Line<'static> {
 }
 
 /// The selected row keeps its colours where the theme has a ground for it.
-fn selected(theme: &Theme) -> Style {
+pub(crate) fn selected(theme: &Theme) -> Style {
     let style = theme.style(Role::Selected);
     if style.bg.is_some() { Style { fg: None, ..style } } else { style }
 }
@@ -180,14 +180,14 @@ pub(super) fn role(part: Part) -> Role {
 }
 
 /// Spans that fill a row up to a column.
-struct Pieces {
-    spans: Vec<Span<'static>>,
-    used: usize,
-    room: usize,
+pub(crate) struct Pieces {
+    pub(crate) spans: Vec<Span<'static>>,
+    pub(crate) used: usize,
+    pub(crate) room: usize,
 }
 
 impl Pieces {
-    fn push(&mut self, text: &str, style: Style) {
+    pub(crate) fn push(&mut self, text: &str, style: Style) {
         let room = self.room.saturating_sub(self.used);
         if text.is_empty() || room == 0 {
             return;
@@ -197,7 +197,7 @@ impl Pieces {
         self.spans.push(Span::styled(shown.into_owned(), style));
     }
 
-    fn push_marked(&mut self, text: &str, marks: &[Range<usize>], style: Style, theme: &Theme) {
+    pub(crate) fn push_marked(&mut self, text: &str, marks: &[Range<usize>], style: Style, theme: &Theme) {
         let mut done = 0;
         for mark in marks {
             let (Some(before), Some(marked)) = (text.get(done..mark.start), text.get(mark.clone())) else {

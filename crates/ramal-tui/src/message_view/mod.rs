@@ -1,0 +1,141 @@
+//! What the user has said, to branch off before it: the selector of `/fork` and `/branch`.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+use ramal_session::{EntryId, ReadError, SessionManager};
+use ratatui::text::Line;
+
+use crate::keys::{ActionId, Key, Keymap};
+use crate::list_view::{self, Face, ListRow, ListView, Order, Start};
+use crate::scene::{Scene, View};
+use crate::text::width::{fit, wrap};
+use crate::text::{clean, human};
+use crate::theme::Role;
+
+/// Rows of a message that are put together at most.
+const LONGEST_PREVIEW: usize = 2000;
+
+/// A message of the user's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageRow {
+    /// The entry.
+    pub id: EntryId,
+    /// All that it says.
+    pub text: String,
+    /// Whether one stands behind it: it is on the active path.
+    pub is_on_path: bool,
+    /// The label in force on it.
+    pub label: Option<String>,
+    /// When it was said.
+    pub time: Option<Timestamp>,
+}
+
+/// What a key asks of whoever shows the view; what is chosen is the entry of a message.
+pub type Told = list_view::Told<EntryId>;
+
+/// Every user message of a session that has a text, on all branches, in the order of the log. It reads them
+/// from the log, so that it is nothing to do while something is drawn.
+///
+/// # Errors
+/// If the log cannot be read any more.
+pub fn rows(session: &SessionManager) -> Result<Vec<MessageRow>, ReadError> {
+    let path: HashSet<usize> = session.get_branch(None).iter().map(|entry| entry.position()).collect();
+    let row = |(id, text): (EntryId, String)| {
+        let entry = session.get_entry(&id);
+        MessageRow {
+            is_on_path: entry.is_some_and(|entry| path.contains(&entry.position())),
+            label: session.get_label(&id).map(str::to_owned),
+            time: entry.and_then(|entry| Timestamp::from_millisecond(entry.time()?).ok()),
+            id,
+            text,
+        }
+    };
+    Ok(session.get_user_messages_for_branching()?.into_iter().map(row).collect())
+}
+
+/// The messages, and what is being searched in them.
+#[derive(Debug, Clone)]
+pub struct MessageView {
+    list: ListView<EntryId>,
+    messages: HashMap<EntryId, MessageRow>,
+}
+
+impl MessageView {
+    /// A view without messages, as long as they are not read. `title` is what choosing one is for.
+    pub fn new(title: &str) -> MessageView {
+        let mut list = ListView::new(title, Start::Last, Order::Kept);
+        list.set_empty("Nothing has been said in this session yet");
+        list.set_loading(Some("reading".into()));
+        MessageView { list, messages: HashMap::new() }
+    }
+
+    /// The messages are there. `now` and `zone` are for the times that are seen.
+    pub fn set_rows(&mut self, rows: Vec<MessageRow>, now: Timestamp, zone: &jiff::tz::TimeZone) {
+        let list = rows.iter().map(|row| {
+            let mut line = ListRow::new(row.id.clone()).present(row.is_on_path);
+            if let Some(label) = &row.label {
+                line = line.says(Role::Label, &format!("[{label}]"));
+            }
+            let time = row.time.map(|time| human::time(now, time, zone)).unwrap_or_default();
+            line.says(Role::User, &row.text).right(&time)
+        });
+        self.list.set_rows(list.collect());
+        self.list.set_loading(None);
+        self.messages = rows.into_iter().map(|row| (row.id.clone(), row)).collect();
+    }
+
+    /// Says something below the rows, until the next key.
+    pub fn notice(&mut self, text: impl Into<String>) {
+        self.list.notice(text);
+    }
+
+    /// What is selected.
+    pub fn selected(&self) -> Option<&MessageRow> {
+        self.list.selected().and_then(|id| self.messages.get(id))
+    }
+
+    /// A key was pressed.
+    pub fn key(&mut self, keymap: &Keymap, key: Key) -> Told {
+        self.list.key(keymap, key)
+    }
+
+    /// Something was pasted.
+    pub fn paste(&mut self, text: &str) -> Told {
+        self.list.paste(text)
+    }
+
+    /// What is seen: as many lines as there are rows on the screen, none wider than it.
+    pub fn draw(&mut self, scene: &Scene<'_>) -> View {
+        let hints = [
+            (ActionId::Confirm, "branch off before it"),
+            (ActionId::Cancel, "back"),
+            (ActionId::TogglePreview, "preview"),
+            (ActionId::PreviewDown, "scroll it"),
+        ];
+        let messages = &self.messages;
+        let preview = |id: &EntryId, columns: usize| match messages.get(id) {
+            Some(row) => preview(row, scene, columns),
+            None => Vec::new(),
+        };
+        self.list.draw(scene, &Face::new(&hints).preview(&preview))
+    }
+}
+
+/// A message in full.
+fn preview(row: &MessageRow, scene: &Scene<'_>, columns: usize) -> Vec<Line<'static>> {
+    let mut head = vec![if row.is_on_path { "on the active path" } else { "on another branch" }.to_owned()];
+    head.extend(row.time.map(|time| human::time(scene.now, time, scene.zone)));
+    head.extend(row.label.as_ref().map(|label| format!("[{}]", clean::one_line(label, columns))));
+    head.push(clean::one_line(&row.id, columns));
+    let head = fit(&head.join(" · "), columns).into_owned();
+    let mut lines = vec![Line::styled(head, scene.theme.style(Role::Dim))];
+    let text = clean::lines(&row.text).flat_map(|line| {
+        wrap(&line, columns).map(|row| Line::raw(fit(row, columns).into_owned())).collect::<Vec<_>>()
+    });
+    lines.extend(text.take(LONGEST_PREVIEW));
+    lines
+}
+
+#[cfg(test)]
+mod tests;
