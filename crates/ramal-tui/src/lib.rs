@@ -3,7 +3,8 @@
 //! [`text`] makes text from outside fit for a terminal. [`tree_selector`] is the tree under one's hands,
 //! without a terminal: rows, folds, filters, search and selection as values. [`theme`] says what things look
 //! like, [`keys`] what keys are called and do; [`terminal`] is the real one, [`screen`] what stands on it. [`editor`] is where one types.
-//! [`scene`] is what views on the whole screen are drawn from. [`markdown`] draws what models write, [`transcript`] a conversation, both as lines.
+//! [`scene`] is what views on the whole screen are drawn from. [`markdown`] draws what models write, [`transcript`] a conversation, both as lines;
+//! [`transcript_view`] is the whole of one on the whole screen.
 
 pub mod editor;
 pub mod keys;
@@ -14,5 +15,6 @@ pub mod terminal;
 pub mod text;
 pub mod theme;
 pub mod transcript;
+pub mod transcript_view;
 pub mod tree_selector;
 pub mod tree_view;
