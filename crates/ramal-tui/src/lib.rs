@@ -1,11 +1,18 @@
 //! The terminal: what stands between a session at work and somebody's eyes and hands.
 //!
-//! [`text`] makes text from outside fit for a terminal. [`tree_selector`] is the tree under one's hands,
-//! without a terminal: rows, folds, filters, search and selection as values. [`theme`] says what things look
-//! like, [`keys`] what keys are called and do; [`terminal`] is the real one, [`screen`] what stands on it. [`editor`] is where one types.
-//! [`list_view`] is a list one chooses from on the whole screen; made of it are [`message_view`], [`model_view`],
-//! [`hotkeys_view`] and [`settings_view`]. [`question`] is what is asked on the main screen, below the conversation.
-//! [`scene`] is what views on the whole screen are drawn from. [`markdown`] draws what models write, [`transcript`] a conversation, both as lines.
+//! `app` is the program: a conversation at work, told what happens, answering with frames. Everything else
+//! are its parts, none of which knows it.
+//!
+//! - Text and looks: [`text`] makes text from outside fit for a terminal, [`theme`] says what things look like,
+//!   `images` draws pictures, [`markdown`] what models write, [`transcript`] a conversation, as lines.
+//! - Hands: [`keys`] says what keys are called and do, [`editor`] is where one types, `completing` what a word
+//!   can become meanwhile.
+//! - The tree: [`tree_selector`] is the tree under one's hands, without a terminal: rows, folds, filters, search
+//!   and selection as values.
+//! - Views on the whole screen, drawn from a [`scene`]: [`tree_view`], [`transcript_view`], and
+//!   those made of a [`list_view`]: [`message_view`], [`model_view`], [`hotkeys_view`], [`settings_view`].
+//!   [`question`] is what is asked on the main screen, below the conversation.
+//! - [`terminal`] is the real one, [`screen`] what stands on it.
 
 pub mod editor;
 pub mod hotkeys_view;
@@ -24,6 +31,7 @@ mod testing;
 pub mod text;
 pub mod theme;
 pub mod transcript;
+pub mod transcript_view;
 pub mod tree_selector;
 pub mod tree_view;
 mod typing;

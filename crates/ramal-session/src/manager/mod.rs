@@ -9,6 +9,7 @@ mod moves;
 mod open;
 mod queries;
 mod refresh;
+mod siblings;
 
 use std::path::{Path, PathBuf};
 

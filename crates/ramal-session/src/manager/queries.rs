@@ -13,8 +13,8 @@ use crate::tree::node::{Flags, Node};
 /// An entry of an open session, not read yet.
 #[derive(Clone, Copy)]
 pub struct EntryRef<'a> {
-    session: &'a SessionManager,
-    number: u32,
+    pub(super) session: &'a SessionManager,
+    pub(super) number: u32,
 }
 
 impl<'a> EntryRef<'a> {

@@ -119,6 +119,36 @@ impl Tree {
         Some(a)
     }
 
+    /// An entry and all that hangs on it, what hangs on an entry standing behind it.
+    fn downwards(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
+        let mut waiting = vec![number];
+        std::iter::from_fn(move || {
+            let at = waiting.pop()?;
+            waiting.extend(self.children(Some(at)));
+            Some(at)
+        })
+    }
+
+    /// Whether an entry is conversation, or has some hanging on it.
+    pub(crate) fn holds_conversation(&self, number: u32) -> bool {
+        self.downwards(number).any(|at| self.node(at).kind.is_conversation())
+    }
+
+    /// The end of the branch that an entry begins: of the conversation in it that no other follows, what
+    /// was appended last; the entry itself if there is none. Linear in the size of the branch.
+    pub(crate) fn branch_end(&self, number: u32) -> u32 {
+        let newest = |from: u32| {
+            let below = self.downwards(from).skip(1).filter(|&at| self.node(at).kind.is_conversation());
+            below.max()
+        };
+        let mut end = number;
+        // Where entries stand above their parents, what was appended last may be followed by others.
+        while let Some(next) = newest(end) {
+            end = next;
+        }
+        end
+    }
+
     /// How many entries are messages.
     pub(crate) fn messages(&self) -> usize {
         self.nodes.iter().filter(|node| node.kind == Kind::Message).count()

@@ -35,6 +35,8 @@ pub struct Block {
     pub(super) entry: Option<EntryId>,
     pub(super) siblings: Option<Forks>,
     pub(super) label: Option<String>,
+    /// The entry above it whose mark it bears, because that one is not shown.
+    pub(super) passed_on: Option<usize>,
     pub(super) body: Body,
 }
 
@@ -92,7 +94,7 @@ pub(super) struct Command {
 
 impl From<Body> for Block {
     fn from(body: Body) -> Block {
-        Block { entry: None, siblings: None, label: None, body }
+        Block { entry: None, siblings: None, label: None, passed_on: None, body }
     }
 }
 
@@ -128,6 +130,16 @@ impl Block {
     /// Whether it is what the user said.
     pub fn is_user(&self) -> bool {
         matches!(self.body, Body::User { .. })
+    }
+
+    /// Whether it is what the model said.
+    pub fn is_answer(&self) -> bool {
+        matches!(self.body, Body::Answer(_))
+    }
+
+    /// Whether it is a call of a tool, or what came of one.
+    pub fn is_tool(&self) -> bool {
+        matches!(self.body, Body::Tool(_))
     }
 
     /// Whether there is more of it than what is shown of it closed.

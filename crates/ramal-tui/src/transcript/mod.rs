@@ -7,9 +7,11 @@
 
 mod block;
 mod entries;
+mod find;
 mod live;
 mod output;
 mod path;
+mod sibling;
 #[cfg(test)]
 mod tests;
 mod tool;
@@ -21,8 +23,10 @@ use crate::markdown::{Highlighter, Look, NoHighlighter};
 use crate::theme::{ColorDepth, Theme};
 
 pub use block::{Block, Forks};
+pub use find::Phrase;
 pub use live::LiveTurn;
 pub use path::{Followed, Transcript};
+pub use sibling::{Sibling, sibling, sibling_branch};
 
 /// How blocks are drawn.
 #[derive(Clone, Copy)]

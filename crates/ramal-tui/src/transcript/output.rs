@@ -47,6 +47,11 @@ impl Output {
         self.head.trim().is_empty() && self.cut.is_none()
     }
 
+    /// All that is kept.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        [&*self.head].into_iter().chain(self.cut.as_ref().map(|(_, tail)| &**tail))
+    }
+
     /// The first line that says something.
     pub(super) fn first_line(&self) -> &str {
         self.head.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()

@@ -1,8 +1,8 @@
 //! The blocks of a path, read from its end upwards.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
-use ramal_session::{EntryRef, ReadError, SessionManager};
+use ramal_session::{EntryId, EntryRef, ReadError, SessionManager};
 use ratatui::text::Line;
 
 use super::Options;
@@ -16,8 +16,8 @@ const SLICE: usize = 32;
 /// Entries above a result among which its call is looked for.
 const CALLS: usize = 256;
 
-/// The blocks of the active path, as far up as somebody has asked for them. A session may be as long
-/// as it likes: what was not asked for is not read.
+/// The blocks of a path, as far up as somebody has asked for them: of the active one, or of any other. A
+/// session may be as long as it likes: what was not asked for is not read.
 ///
 /// It keeps positions and no handles, so the session is given to whatever reads.
 #[derive(Debug, Default)]
@@ -28,6 +28,10 @@ pub struct Transcript {
     /// The entry at the end.
     leaf: Option<usize>,
     generation: u64,
+    /// Of a path that is not the active one, how many entries there were when it was looked at last.
+    elsewhere: Option<usize>,
+    /// Entries that were read.
+    read: usize,
 }
 
 /// What became of the path since it was read.
@@ -55,7 +59,23 @@ impl Transcript {
     /// The path to the leaf. Nothing is read yet.
     pub fn at_leaf(session: &SessionManager) -> Transcript {
         let leaf = session.get_leaf_entry().map(EntryRef::position);
-        Transcript { blocks: VecDeque::new(), above: leaf, leaf, generation: session.generation() }
+        Transcript { above: leaf, leaf, generation: session.generation(), ..Transcript::default() }
+    }
+
+    /// The path to an entry, wherever it is. Nothing is read yet; nothing there is if there is no such
+    /// position.
+    pub fn at(session: &SessionManager, position: usize) -> Transcript {
+        let leaf = session.get_entry_at(position).map(EntryRef::position);
+        if leaf == session.get_leaf_entry().map(EntryRef::position) {
+            return Transcript::at_leaf(session);
+        }
+        Transcript {
+            above: leaf,
+            leaf,
+            generation: session.generation(),
+            elsewhere: Some(session.entry_count()),
+            ..Transcript::default()
+        }
     }
 
     /// Reads so many more entries upwards, and a few more where results have not met their calls yet.
@@ -75,6 +95,7 @@ impl Transcript {
             add_above(session, at, &mut self.blocks, &mut results)?;
             self.above = at.parent().map(EntryRef::position);
         }
+        self.read += read;
         results.release(&mut self.blocks);
         Ok(self.blocks.len().saturating_sub(had))
     }
@@ -106,13 +127,39 @@ impl Transcript {
         self.above.is_none()
     }
 
-    /// Reads what was appended below.
+    /// Whether it is the path to the leaf, as far as is known.
+    pub fn is_active(&self) -> bool {
+        self.elsewhere.is_none()
+    }
+
+    /// The position of the entry at the end; none before the first entry.
+    pub fn end(&self) -> Option<usize> {
+        self.leaf
+    }
+
+    /// The position of the entry that is read next, upwards; none if all were.
+    pub fn next_above(&self) -> Option<usize> {
+        self.above
+    }
+
+    /// How many entries of the path were read, those that show nothing included.
+    pub fn entries_read(&self) -> usize {
+        self.read
+    }
+
+    /// Reads what was appended below: to the leaf on the active path, elsewhere to what was appended last.
     ///
     /// # Errors
     /// If the log cannot be read any more.
     pub fn follow(&mut self, session: &SessionManager) -> Result<Followed, ReadError> {
+        if session.generation() != self.generation {
+            return Ok(Followed::Elsewhere);
+        }
         let mut fresh = Vec::new();
-        let mut at = session.get_leaf_entry();
+        let mut at = match self.elsewhere {
+            None => session.get_leaf_entry(),
+            Some(seen) => self.grown(session, seen),
+        };
         while let Some(entry) = at.filter(|entry| Some(entry.position()) != self.leaf) {
             // Entries stand below older ones, save in odd logs.
             if self.leaf.is_some_and(|leaf| entry.position() < leaf) {
@@ -121,7 +168,7 @@ impl Transcript {
             fresh.push(entry);
             at = entry.parent();
         }
-        if session.generation() != self.generation || at.map(EntryRef::position) != self.leaf {
+        if at.map(EntryRef::position) != self.leaf {
             return Ok(Followed::Elsewhere);
         }
         let mut blocks = VecDeque::new();
@@ -130,30 +177,58 @@ impl Transcript {
             add_above(session, *entry, &mut blocks, &mut results)?;
         }
         for block in self.blocks.iter_mut().rev() {
+            if results.0.is_empty() {
+                break;
+            }
             results.meet(block);
         }
         results.release(&mut blocks);
         self.leaf = fresh.first().map(|entry| entry.position()).or(self.leaf);
+        self.elsewhere = self.elsewhere.map(|_| session.entry_count());
+        self.read += fresh.len();
         let count = blocks.len();
         self.blocks.append(&mut blocks);
         Ok(Followed::On(count))
     }
 
+    /// What was appended last of the conversation below the end, among the entries behind the first `seen`.
+    fn grown<'s>(&self, session: &'s SessionManager, seen: usize) -> Option<EntryRef<'s>> {
+        let mut below: HashSet<usize> = self.leaf.into_iter().collect();
+        let mut end = self.leaf;
+        for entry in (seen..session.entry_count()).filter_map(|position| session.get_entry_at(position)) {
+            if entry.parent().is_some_and(|parent| below.contains(&parent.position())) {
+                below.insert(entry.position());
+                if entry.kind().is_conversation() {
+                    end = Some(entry.position());
+                }
+            }
+        }
+        session.get_entry_at(end?)
+    }
+
     /// Looks again which entries have labels and siblings.
     pub fn refresh_marks(&mut self, session: &SessionManager) {
-        let mut above = None;
-        for block in &mut self.blocks {
-            let Some(id) = block.entry.clone() else { continue };
-            // Only the first block of an entry bears its marks.
-            if above.as_ref() == Some(&id) {
-                continue;
-            }
-            if let Some(entry) = session.get_entry(&id) {
-                block.label = entry.label().map(str::to_owned);
-                block.siblings = siblings(session, entry).or(block.siblings);
-            }
-            above = Some(id);
+        for number in 0..self.blocks.len() {
+            self.refresh_marks_of(session, number);
         }
+    }
+
+    /// Looks again at the label and the siblings of the entry that a block is of.
+    pub fn refresh_marks_of(&mut self, session: &SessionManager, number: usize) {
+        let above = number.checked_sub(1).and_then(|above| self.blocks.get(above));
+        let above = above.and_then(|above| above.entry.clone());
+        let Some(block) = self.blocks.get_mut(number) else { return };
+        let entry = |id: Option<&EntryId>| id.and_then(|id| session.get_entry(id));
+        // Only the first block of an entry bears its marks, and a call those of its result.
+        let own = entry(block.entry.as_ref()).filter(|_| above != block.entry);
+        let result = entry(block.result_id());
+        let both = [own, result];
+        let label = both.iter().flatten().find_map(|entry| entry.label());
+        block.label = label.map(str::to_owned);
+        let forks = both.into_iter().flatten().find_map(|entry| siblings(entry));
+        // It may stand for something above that is not shown.
+        let hidden = block.passed_on.and_then(|position| session.get_entry_at(position));
+        block.siblings = forks.or_else(|| siblings(hidden?));
     }
 
     /// Adds a block at the end, of something that stands in no entry.
@@ -184,7 +259,7 @@ impl Transcript {
 
     /// The number of the first block of an entry, or of the call that it is the result of.
     pub fn find(&self, entry_id: &str) -> Option<usize> {
-        let is = |id: Option<&ramal_session::EntryId>| id.is_some_and(|id| **id == *entry_id);
+        let is = |id: Option<&EntryId>| id.is_some_and(|id| **id == *entry_id);
         self.blocks.iter().position(|block| is(block.entry_id()) || is(block.result_id()))
     }
 }
@@ -197,7 +272,7 @@ fn add_above(
     results: &mut Results,
 ) -> Result<(), ReadError> {
     let entry = at.read()?;
-    let siblings = siblings(session, at);
+    let siblings = siblings(at);
     let label = at.label().map(str::to_owned);
     match shown(&entry, session.get_cwd()) {
         Shown::Result { call, name, outcome } => {
@@ -224,6 +299,9 @@ fn add_above(
                 None => blocks.front_mut().filter(|below| below.siblings.is_none()),
             };
             if let Some(block) = marked {
+                if siblings.is_some() && block.entry.as_ref() != Some(entry.id()) {
+                    block.passed_on = Some(at.position());
+                }
                 block.siblings = siblings.or(block.siblings);
             }
             for block in own.into_iter().rev() {
@@ -257,18 +335,12 @@ impl Results {
     }
 }
 
-/// Which of its siblings an entry is. Records at which nothing hangs are none.
-fn siblings(session: &SessionManager, at: EntryRef<'_>) -> Option<Forks> {
-    let counts =
-        |child: &EntryRef<'_>| *child == at || child.kind().is_conversation() || child.has_children();
-    let all = match at.parent() {
-        Some(parent) => {
-            parent.children().filter(counts).nth(1)?;
-            parent.ordered_children()
-        }
-        None => session.get_tree(),
-    };
-    let all: Vec<_> = all.into_iter().filter(counts).collect();
-    let index = all.iter().position(|child| *child == at)? + 1;
-    (all.len() > 1).then_some(Forks { index, count: all.len() })
+/// Which of its siblings an entry is.
+fn siblings(at: EntryRef<'_>) -> Option<Forks> {
+    if !at.has_siblings() {
+        return None;
+    }
+    let all = at.siblings();
+    let index = all.iter().position(|entry| *entry == at)? + 1;
+    Some(Forks { index, count: all.len() })
 }

@@ -1,6 +1,7 @@
 //! Drawings of conversations, and of such as go on.
 
 mod live;
+mod paths;
 
 use jiff::Timestamp;
 use ramal_session::json::quote;
@@ -8,6 +9,7 @@ use ramal_session::{NewEntry, SessionManager};
 
 use super::*;
 use crate::text::width;
+use crate::theme::Role;
 
 const NOW: &str = "2026-03-04T12:00:00Z";
 
@@ -310,6 +312,40 @@ fn interrupted_turns_are_told() {
     let lines = lines(transcript.blocks(), 200, &Theme::dark(), &Options::at(now()));
     let shown = drawn(&lines);
     assert!(shown.contains("✗ read a.rs · no result\n\n! A call of a tool has no result"), "{shown}");
+}
+
+#[test]
+fn what_an_edit_wanted_is_shown_where_nothing_came_of_it() {
+    let mut session = SessionManager::in_memory("/work");
+    let calls = [
+        call("c1", "edit", r#"{"path":"a.rs","oldText":"one\ntwo","newText":"three"}"#),
+        call(
+            "c2",
+            "edit",
+            r#"{"path":"b.rs","edits":[{"oldText":"x","newText":"y"},{"old_string":"","new_string":"z"}]}"#,
+        ),
+    ];
+    session.append_message(&answer(&calls.join(","), "toolUse")).unwrap();
+    let options = Options { open: true, ..Options::at(now()) };
+    let theme = Theme::dark();
+    let lines = lines(whole(&session).blocks(), 40, &theme, &options);
+    same(
+        &drawn(&lines),
+        "
+✗ edit a.rs · no result
+  path: a.rs
+  -one
+  -two
+  +three
+✗ edit b.rs · no result
+  path: b.rs
+  -x
+  +y
+  +z
+",
+    );
+    let look = |number: usize| lines[number].spans.last().unwrap().style;
+    assert_eq!((look(2), look(4)), (theme.style(Role::Removed), theme.style(Role::Added)));
 }
 
 #[test]

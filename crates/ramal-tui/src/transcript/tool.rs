@@ -38,6 +38,8 @@ pub(super) struct Tool {
     /// What it is called on, in a line.
     what: String,
     arguments: Vec<(String, Output)>,
+    /// What it was to take out and put in, if its arguments say that; they are not among the others then.
+    change: Option<Output>,
     pub(super) state: State,
     pub(super) outcome: Option<Outcome>,
 }
@@ -69,6 +71,7 @@ impl Tool {
             name: if name.trim().is_empty() { "tool".to_owned() } else { clean::one_line(name, WHAT) },
             what: String::new(),
             arguments: Vec::new(),
+            change: None,
             state,
             outcome: None,
         }
@@ -81,6 +84,10 @@ impl Tool {
             _ => clean::one_line(&says::called_on(&self.name, arguments, cwd), WHAT),
         };
         self.arguments = members(arguments);
+        self.change = change(arguments.as_bytes()).map(|text| Output::new(&text));
+        if self.change.is_some() {
+            self.arguments.retain(|(key, _)| !is_of_change(key));
+        }
     }
 
     pub(super) fn set_outcome(&mut self, outcome: Outcome) {
@@ -135,6 +142,17 @@ impl Tool {
         fit_line(Line::from(spans), columns)
     }
 
+    /// All that it says.
+    pub(super) fn texts<'t>(&'t self, texts: &mut Vec<&'t str>) {
+        texts.extend([&*self.name, &*self.what]);
+        texts.extend(
+            self.arguments.iter().map(|(_, value)| value).chain(&self.change).flat_map(Output::texts),
+        );
+        let Some(outcome) = &self.outcome else { return };
+        texts.extend(outcome.diff.iter().chain([&outcome.output]).flat_map(Output::texts));
+        texts.extend(outcome.images.iter().map(String::as_str));
+    }
+
     /// What came of it, in a few words.
     fn end(&self) -> String {
         match (self.state, &self.outcome) {
@@ -150,10 +168,6 @@ impl Tool {
         let mut lines = Vec::new();
         let diff = self.outcome.as_ref().and_then(|outcome| outcome.diff.as_ref());
         for (key, value) in &self.arguments {
-            // The difference shows them better.
-            if diff.is_some() && matches!(&**key, "edits" | "oldText" | "newText" | "old_text" | "new_text") {
-                continue;
-            }
             match value.single_line() {
                 Some(line) => {
                     lines.append(&mut block(&format!("{key}: {line}"), width, INDENT, |_: &str| dim))
@@ -164,10 +178,11 @@ impl Tool {
                 }
             }
         }
-        let Some(outcome) = &self.outcome else { return lines };
-        if let Some(diff) = diff {
+        // What came of it, or else what was wanted.
+        if let Some(diff) = diff.or(self.change.as_ref()) {
             lines.append(&mut diff.draw(width, INDENT, theme, |line| of_change(line, theme)));
         }
+        let Some(outcome) = &self.outcome else { return lines };
         let look = if outcome.is_error { theme.style(Role::Error) } else { text };
         lines.append(&mut outcome.output.draw(width, INDENT, theme, |_| look));
         for image in &outcome.images {
@@ -247,6 +262,32 @@ fn members(arguments: &str) -> Vec<(String, Output)> {
         return vec![("arguments".to_owned(), Output::new(arguments))];
     }
     members
+}
+
+/// Names of the text that is taken out, and of the one that is put in.
+const OLD: &[&str] = &["oldText", "old_text", "old_string"];
+const NEW: &[&str] = &["newText", "new_text", "new_string"];
+
+fn is_of_change(key: &str) -> bool {
+    key == "edits" || OLD.contains(&key) || NEW.contains(&key)
+}
+
+/// What a call takes out and puts in, as a difference without line numbers; none if it says neither.
+fn change(arguments: &[u8]) -> Option<String> {
+    let mut out = String::new();
+    let own = [arguments];
+    let edits = json::get(arguments, "edits").into_iter().flat_map(json::members::items);
+    for edit in own.into_iter().chain(edits) {
+        let text = |names: &[&str]| names.iter().find_map(|name| json::get_str(edit, name));
+        for (sign, text) in [('-', text(OLD)), ('+', text(NEW))] {
+            for line in text.iter().flat_map(|text| text.lines()) {
+                out.extend([sign]);
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+    }
+    Some(out).filter(|out| !out.is_empty())
 }
 
 /// The images of a message, named.
