@@ -3,9 +3,10 @@
 //! [`text`] makes text from outside fit for a terminal. [`tree_selector`] is the tree under one's hands,
 //! without a terminal: rows, folds, filters, search and selection as values. [`theme`] says what things look
 //! like, [`keys`] what keys are called and do; [`terminal`] is the real one, [`screen`] what stands on it. [`editor`] is where one types.
-//! [`images`] are pictures as terminals draw them.
+//! [`completing`] offers what a word can become, [`images`] are pictures as terminals draw them.
 //! [`scene`] is what views on the whole screen are drawn from. [`markdown`] draws what models write, [`transcript`] a conversation, both as lines.
 
+pub mod completing;
 pub mod editor;
 pub mod images;
 pub mod keys;
