@@ -4,8 +4,8 @@
 //! are its parts, none of which knows it.
 //!
 //! - Text and looks: [`text`] makes text from outside fit for a terminal, [`theme`] says what things look like,
-//!   `images` draws pictures, [`markdown`] what models write, [`transcript`] a conversation, as lines.
-//! - Hands: [`keys`] says what keys are called and do, [`editor`] is where one types, `completing` what a word
+//!   [`images`] draws pictures, [`markdown`] what models write, [`transcript`] a conversation, as lines.
+//! - Hands: [`keys`] says what keys are called and do, [`editor`] is where one types, [`completing`] what a word
 //!   can become meanwhile.
 //! - The tree: [`tree_selector`] is the tree under one's hands, without a terminal: rows, folds, filters, search
 //!   and selection as values.
@@ -14,8 +14,10 @@
 //!   [`question`] is what is asked on the main screen, below the conversation.
 //! - [`terminal`] is the real one, [`screen`] what stands on it.
 
+pub mod completing;
 pub mod editor;
 pub mod hotkeys_view;
+pub mod images;
 pub mod keys;
 pub mod list_view;
 pub mod markdown;

@@ -1,6 +1,7 @@
 //! What a word can become, as a list that is looked through while one types.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -11,24 +12,26 @@ use crate::text::clean;
 use crate::text::width::{clusters, fit, width};
 use crate::theme::{Role, Theme};
 
-/// Something that a word can become.
+/// Something that a word can become. There may be many of them, so that a copy costs next to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletionItem {
-    insert: String,
-    label: String,
-    description: String,
+    insert: Arc<str>,
+    label: Arc<str>,
+    description: Arc<str>,
 }
 
 impl CompletionItem {
     /// An item by what is put in, without the character that such words begin with.
-    pub fn new(insert: impl Into<String>, description: &str) -> CompletionItem {
+    pub fn new(insert: impl Into<Arc<str>>, description: &str) -> CompletionItem {
         let insert = insert.into();
-        CompletionItem { label: clean::name(&insert), insert, description: clean::name(description) }
+        let label = clean::name(&insert);
+        let label = if *label == *insert { Arc::clone(&insert) } else { label.into() };
+        CompletionItem { insert, label, description: clean::name(description).into() }
     }
 
     /// The same, seen and found by another name.
     pub fn labelled(self, label: &str) -> CompletionItem {
-        CompletionItem { label: clean::name(label), ..self }
+        CompletionItem { label: clean::name(label).into(), ..self }
     }
 
     /// What is put in.

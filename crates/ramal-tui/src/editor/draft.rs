@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::content::{Content, Mark, MarkKind};
-use super::{Editor, places};
+use super::undo::Grouping;
+use super::{Editor, Last, places};
 
 /// Why a draft cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +48,22 @@ impl Editor {
         stored.pastes = Some(self.pastes);
         stored.pending = self.pending.as_ref().map(|pending| Box::new(store(pending, None)));
         serde_json::to_string(&stored).unwrap_or_default()
+    }
+
+    /// Puts a draft in the place of what is written, which can be taken back like any other change. What waits to
+    /// be put in goes on waiting.
+    ///
+    /// # Errors
+    /// If it is no draft; then nothing is changed.
+    pub fn restore_draft(&mut self, draft: &str) -> Result<(), DraftError> {
+        let other = Editor::from_draft(draft)?;
+        self.edit(0..self.content.len(), &other.content, Grouping::Alone);
+        self.cursor = other.cursor;
+        self.pastes = self.pastes.max(other.pastes);
+        self.pending = self.pending.take().or(other.pending);
+        self.last = Last::Other;
+        self.follow();
+        Ok(())
     }
 
     /// An editor in which a draft goes on. What is damaged in one is passed over as long as its text reads.

@@ -79,6 +79,10 @@ fn to_score(n: usize) -> i64 {
 }
 
 fn lower(c: char) -> char {
+    // Nearly all of what is searched.
+    if c.is_ascii() {
+        return c.to_ascii_lowercase();
+    }
     c.to_lowercase().next().unwrap_or(c)
 }
 

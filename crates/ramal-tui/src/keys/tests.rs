@@ -367,3 +367,46 @@ fn two_presses_within_half_a_second_are_a_double_one() {
     assert!(!double.press(at(1200)), "another key came between");
     assert!(double.press(at(1300)));
 }
+
+/// The table of all actions as docs/keys.md has it.
+fn table() -> String {
+    let keymap = Keymap::default();
+    let mut out = String::new();
+    for place in Place::ALL {
+        out += &format!("### {}\n\n| action | keys | |\n|---|---|---|\n", place.title());
+        for row in keymap.hotkeys().filter(|row| row.place == place) {
+            let keys: Vec<String> = row.keys.iter().map(|key| format!("`{}`", key.file_name())).collect();
+            out += &format!("| `{}` | {} | {} |\n", row.action.name(), keys.join(", "), row.description);
+        }
+        out += "\n";
+    }
+    out
+}
+
+#[cfg(not(windows))]
+#[test]
+fn the_document_has_the_whole_table() {
+    let document = include_str!("../../../../docs/keys.md");
+    let there = document.split_once("\n## All actions\n\n").expect("a chapter of all actions").1;
+    let table = table();
+    assert_eq!(
+        there.trim_end(),
+        table.trim_end(),
+        "docs/keys.md has another table than the program:\n{table}"
+    );
+}
+
+#[test]
+fn the_examples_of_the_document_are_read() {
+    let document = include_str!("../../../../docs/keys.md");
+    let mut seen = 0;
+    for example in document.split("```json\n").skip(1) {
+        let example = example.split("```").next().expect("an end");
+        let keymap = Keymap::read(example);
+        assert_eq!(keymap.problems(), []);
+        assert_eq!(keymap.action(Place::EmptyEditor, key("ctrl+t")), Some(ActionId::Tree));
+        assert!(keymap.keys_of(ActionId::StashDraft).is_empty());
+        seen += 1;
+    }
+    assert_eq!(seen, 1);
+}

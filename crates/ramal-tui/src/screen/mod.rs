@@ -7,6 +7,7 @@
 
 mod full;
 mod paint;
+mod picture;
 
 use std::fmt::Write as _;
 

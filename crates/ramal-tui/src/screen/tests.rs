@@ -5,6 +5,7 @@ use std::num::NonZeroU16;
 use proptest::prelude::*;
 
 use super::*;
+use crate::images::{Cell, Protocol};
 
 /// A terminal that does not reflow, with what has scrolled off it.
 struct Terminal {
@@ -146,4 +147,41 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_picture_scrolls_off_with_the_lines_around_it() {
+    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
+    bytes.extend([90u32, 54].map(u32::to_be_bytes).concat());
+    let picture = crate::images::Picture::new(&bytes).unwrap();
+    let placed = picture.place(Protocol::Kitty, Cell::default(), 20, 6).unwrap();
+    assert_eq!((placed.columns(), placed.rows()), (10, 3));
+    let mut terminal = Terminal::new(20, 6);
+    let live = [line("> edit"), line("footer"), line("more")];
+    terminal.show(&[line("before")], &live, None);
+    let shown = terminal.screen.show_picture(&placed, live.to_vec(), None);
+    // Where the terminal stands when it gets the picture: on the first of its blank rows.
+    let (until, after) = shown.split_at(shown.find("\x1b_G").unwrap());
+    terminal.parser.process(until.as_bytes());
+    let (row, column) = terminal.parser.screen().cursor_position();
+    assert_eq!(column, 0);
+    let screen = terminal.parser.screen();
+    let rows: Vec<String> = screen.rows(0, 20).collect();
+    assert_eq!(rows[usize::from(row) - 1], "before");
+    assert!(rows[usize::from(row)..].iter().all(|row| row.trim().is_empty()), "{rows:?}");
+    // The rest; an emulator that knows no pictures passes over them.
+    terminal.parser.process(after.as_bytes());
+    assert_eq!(terminal.rows(), ["before", "", "", "", "> edit", "footer", "more"]);
+    terminal.show(&[line("after")], &live, None);
+    assert_eq!(terminal.rows(), ["before", "", "", "", "after", "> edit", "footer", "more"]);
+}
+
+#[test]
+fn a_picture_of_a_higher_screen_is_not_drawn() {
+    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
+    bytes.extend([900u32, 900].map(u32::to_be_bytes).concat());
+    let picture = crate::images::Picture::new(&bytes).unwrap();
+    let placed = picture.place(Protocol::Kitty, Cell::default(), 200, 40).unwrap();
+    let shown = Screen::new(20, 6).show_picture(&placed, vec![line("live")], None);
+    assert!(!shown.contains("\x1b_G"));
 }

@@ -11,6 +11,9 @@
 //! accent = "sea"           # a colour alone is that of the text
 //! dim = 245                # one of 256 by its number
 //! error = { fg = "light-red", bg = "default", modifiers = ["bold", "underlined"] }
+//!
+//! [code]                   # what parts of programs are drawn in
+//! keyword = "sea"
 //! ```
 
 use std::fmt;
@@ -19,7 +22,7 @@ use ratatui::style::{Color, Modifier, Style};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Background, ColorDepth, Rgb, Role, Theme};
+use super::{Background, ColorDepth, Rgb, Role, Theme, Token};
 
 /// Something in a theme's file that could not be used. What it was about stays as the base has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,12 +38,16 @@ pub struct ThemeProblem {
 pub enum ThemeProblemKind {
     /// It is no TOML; what the reader says of it.
     NotToml(String),
+    /// It is no JSON; what the reader says of it.
+    NotJson(String),
     /// The file has nothing of this name.
     UnknownKey(String),
     /// No theme to begin with is called so.
     UnknownBase(String),
     /// There is no role of this name.
     UnknownRole(String),
+    /// There is no piece of code of this name.
+    UnknownToken(String),
     /// There is no colour of this name.
     UnknownColor(String),
     /// A number that is none of 256.
@@ -56,8 +63,12 @@ impl fmt::Display for ThemeProblem {
         write!(f, "line {}: ", self.line)?;
         match &self.kind {
             ThemeProblemKind::NotToml(says) => write!(f, "not TOML: {says}"),
+            ThemeProblemKind::NotJson(says) => write!(f, "not JSON: {says}"),
             ThemeProblemKind::UnknownKey(name) => {
-                write!(f, "nothing here is called {name:?}; there are name, base, [colors] and [roles]")
+                write!(
+                    f,
+                    "nothing here is called {name:?}; there are name, base, [colors], [roles] and [code]"
+                )
             }
             ThemeProblemKind::UnknownBase(name) => {
                 write!(f, "no theme to begin with is called {name:?}; there are dark, light and plain")
@@ -65,6 +76,10 @@ impl fmt::Display for ThemeProblem {
             ThemeProblemKind::UnknownRole(name) => {
                 let names: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
                 write!(f, "no role is called {name:?}; there are {}", names.join(", "))
+            }
+            ThemeProblemKind::UnknownToken(name) => {
+                let names: Vec<&str> = Token::names().collect();
+                write!(f, "no piece of code is called {name:?}; there are {}", names.join(", "))
             }
             ThemeProblemKind::UnknownColor(name) => {
                 write!(f, "no colour is called {name:?}; write one of the sixteen, 0 to 255, or #rrggbb")
@@ -155,6 +170,7 @@ impl Reader<'_> {
                     None => self.report(value.span().start, ThemeProblemKind::Expected("a name")),
                 },
                 "roles" => self.roles(value, &mut theme),
+                "code" => self.code(value, &mut theme),
                 name => self.report(key.span().start, ThemeProblemKind::UnknownKey(name.to_owned())),
             }
         }
@@ -205,6 +221,25 @@ impl Reader<'_> {
             };
             if let Some(style) = self.style(value, theme.style(role)) {
                 theme.set(role, style);
+            }
+        }
+    }
+
+    fn code(&mut self, value: &Value<'_>, theme: &mut Theme) {
+        let Some(table) = value.get_ref().as_table() else {
+            return self.report(value.span().start, ThemeProblemKind::Expected("a table of pieces of code"));
+        };
+        for (key, value) in table {
+            match Token::named(key.get_ref()) {
+                Some(token) => {
+                    if let Some(color) = self.color(value) {
+                        theme.set_token(token, color);
+                    }
+                }
+                None => {
+                    let name = key.get_ref().to_string();
+                    self.report(key.span().start, ThemeProblemKind::UnknownToken(name));
+                }
             }
         }
     }

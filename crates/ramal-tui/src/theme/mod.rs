@@ -1,13 +1,15 @@
 //! What things look like: a style for each role, so that nobody names a colour anywhere else.
 //!
 //! [`Theme::built_in`] is a theme for a background and for as many colours as the terminal has;
-//! [`Theme::read`] one of the user's own, from a file. [`ColorDepth`] says how many colours there are, and
+//! [`Theme::read`] one of the user's own, from a file,
+//! [`Theme::read_pi`] one that was made for pi. [`ColorDepth`] says how many colours there are, and
 //! [`Background`] whether they stand on dark or on light.
 
 mod background;
 mod built_in;
 mod depth;
 mod file;
+mod pi;
 mod rgb;
 mod syntax;
 
@@ -17,7 +19,7 @@ pub use file::{ThemeProblem, ThemeProblemKind};
 pub use rgb::Rgb;
 pub use syntax::Token;
 
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 
 macro_rules! roles {
     ($($role:ident $name:literal $says:literal)*) => {
@@ -35,6 +37,13 @@ macro_rules! roles {
             pub fn name(self) -> &'static str {
                 match self {
                     $(Role::$role => $name,)*
+                }
+            }
+
+            /// What it is for, in a sentence.
+            pub fn description(self) -> &'static str {
+                match self {
+                    $(Role::$role => $says,)*
                 }
             }
         }
@@ -85,6 +94,8 @@ pub struct Theme {
     /// Whether it is made for a dark background.
     pub is_dark: bool,
     styles: [Style; ROLES],
+    /// The colours of code, where they are not the usual ones.
+    tokens: [Option<Color>; syntax::TOKENS],
 }
 
 impl Theme {
@@ -100,7 +111,12 @@ impl Theme {
 
     /// Nothing but bold, dim and reversed text.
     pub fn plain() -> Theme {
-        let mut theme = Theme { name: "plain".into(), is_dark: true, styles: [Style::new(); ROLES] };
+        let mut theme = Theme {
+            name: "plain".into(),
+            is_dark: true,
+            styles: [Style::new(); ROLES],
+            tokens: [None; syntax::TOKENS],
+        };
         for role in [Role::Dim, Role::Thinking, Role::Border, Role::Branch, Role::Quote] {
             theme.set(role, Style::new().add_modifier(Modifier::DIM));
         }
@@ -146,6 +162,9 @@ impl Theme {
             if has_ground && depth == ColorDepth::None {
                 *style = style.add_modifier(Modifier::REVERSED);
             }
+        }
+        for color in &mut theme.tokens {
+            *color = color.and_then(|color| depth.reduce(color, self.is_dark));
         }
         theme
     }

@@ -22,9 +22,44 @@ pub enum Token {
     Heading,
 }
 
+/// What files call the pieces of code that can have a colour of their own.
+const NAMES: &[(&str, Token)] = &[
+    ("keyword", Token::Keyword),
+    ("comment", Token::Comment),
+    ("string", Token::Text),
+    ("number", Token::Number),
+    ("function", Token::Function),
+    ("type", Token::Type),
+    ("variable", Token::Name),
+    ("punctuation", Token::Punctuation),
+];
+
+/// How many pieces of code there are.
+pub(super) const TOKENS: usize = Token::Heading as usize + 1;
+
+impl Token {
+    /// The piece of code that files call so.
+    pub fn named(name: &str) -> Option<Token> {
+        NAMES.iter().find(|(known, _)| *known == name).map(|(_, token)| *token)
+    }
+
+    /// What files call the pieces of code that can have a colour of their own.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(name, _)| *name)
+    }
+}
+
 impl Theme {
+    /// Gives a piece of code a colour of its own.
+    pub fn set_token(&mut self, token: Token, color: Color) {
+        self.tokens[token as usize] = Some(color);
+    }
+
     /// The style of a piece of code. Without colours comments are dim and keywords bold, and that is all.
     pub fn token(&self, token: Token, depth: ColorDepth) -> Style {
+        if let Some(color) = self.tokens[token as usize].and_then(|color| depth.reduce(color, self.is_dark)) {
+            return Style::new().fg(color);
+        }
         match token {
             Token::Added => return self.style(Role::Added),
             Token::Removed => return self.style(Role::Removed),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use ratatui::style::{Color, Modifier};
 
-use super::{Background, ColorDepth, Rgb, Role, Theme};
+use super::{Background, ColorDepth, Rgb, Role, Theme, Token};
 
 const BLACK: Rgb = Rgb(0, 0, 0);
 const WHITE: Rgb = Rgb(255, 255, 255);
@@ -186,6 +186,12 @@ proptest! {
     }
 
     #[test]
+    fn any_file_of_pis_is_read_without_harm(colors in "(\\{|\\}|\"a\"|\"accent\"|:|,|\"\"|[0-9]|\n){0,20}") {
+        let text = format!("{{\"vars\": {{\"a\": \"a\"}}, \"colors\": {{{colors}}}}}");
+        let _ = Theme::read_pi(&text, Background::Dark, ColorDepth::Ansi256);
+    }
+
+    #[test]
     fn any_answer_is_read_without_harm(answer: Vec<u8>) {
         let _ = Background::parse_answer(&[b"\x1b]11;rgb:", answer.as_slice()].concat());
     }
@@ -261,4 +267,116 @@ fn what_cannot_be_used_of_a_theme_is_told_with_its_line() {
     assert_eq!(theme, Theme::dark());
     assert_eq!(problems.len(), 1);
     assert_eq!(problems[0].line, 2);
+}
+
+const PIS: &str = r##"{
+  "$schema": "https://example.invalid/theme-schema.json",
+  "name": "pier",
+  "vars": { "sea": "#5fd7d7", "water": "sea", "mist": 245, "paper": "#f4f0e8" },
+  "colors": {
+    "accent": "water",
+    "text": "",
+    "muted": "mist",
+    "dim": 240,
+    "error": "#f00",
+    "warning": "amber",
+    "success": 300,
+    "border": "loop",
+    "mdHeading": true,
+    "selectedBg": "paper",
+    "syntaxKeyword": "sea",
+    "statusLineBg": "whatever"
+  },
+  "export": { "pageBg": "#18181e" }
+}"##;
+
+#[test]
+fn a_theme_of_pis() {
+    let (theme, problems) = Theme::read_pi(PIS, Background::Dark, ColorDepth::TrueColor);
+    let sea = Color::Rgb(0x5f, 0xd7, 0xd7);
+    assert_eq!((theme.name.as_str(), theme.is_dark), ("pier", false), "by what stands behind text");
+    for (role, color) in [
+        (Role::Accent, sea),
+        (Role::Active, sea),
+        (Role::Text, Color::Reset),
+        (Role::Dim, Color::Indexed(245)),
+        (Role::Thinking, Color::Indexed(245)),
+        (Role::Branch, Color::Indexed(240)),
+        (Role::Error, Color::Rgb(255, 0, 0)),
+    ] {
+        assert_eq!(theme.style(role).fg, Some(color), "{role:?}");
+    }
+    assert_eq!(theme.style(Role::Selected).bg, Some(Color::Rgb(0xf4, 0xf0, 0xe8)));
+    // What is missing or wrong is as it is without the theme.
+    for role in [Role::Warning, Role::Success, Role::Border, Role::Heading, Role::Link, Role::Match] {
+        assert_eq!(theme.style(role), Theme::light().style(role), "{role:?}");
+    }
+    assert_eq!(theme.token(Token::Keyword, ColorDepth::TrueColor).fg, Some(sea));
+    let usual = Theme::light().token(Token::Text, ColorDepth::TrueColor);
+    assert_eq!(theme.token(Token::Text, ColorDepth::TrueColor), usual);
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let starts = [
+        "line 11: no colour is called \"amber\"",
+        "line 12: 300 is not between 0 and 255",
+        "line 13: no colour is called \"loop\"",
+        "line 14: expected a colour",
+    ];
+    assert_eq!(told.len(), starts.len(), "{told:#?}");
+    for (told, start) in told.iter().zip(starts) {
+        assert!(told.starts_with(start), "{told}");
+    }
+    let (theme, _) = Theme::read_pi(PIS, Background::Dark, ColorDepth::None);
+    assert!(Role::ALL.iter().all(|role| theme.style(*role).fg.is_none()));
+    assert_eq!(theme.token(Token::Keyword, ColorDepth::None).fg, None);
+}
+
+#[test]
+fn what_is_no_theme_of_pis() {
+    let light = Theme::light();
+    for (text, told) in [
+        ("{", "line 1: not JSON"),
+        ("[]", "line 1: expected an object"),
+        ("{\n\"colors\": 3}", "line 2: expected an object called colors"),
+        ("{}", "line 1: expected an object called colors"),
+    ] {
+        let (theme, problems) = Theme::read_pi(text, Background::Light, ColorDepth::TrueColor);
+        assert_eq!(theme, light);
+        assert!(problems.len() == 1 && problems[0].to_string().starts_with(told), "{problems:?}");
+    }
+    // Names that stand for themselves.
+    let text = r##"{"vars": {"a": "b", "b": "a"}, "colors": {"accent": "a"}}"##;
+    let (theme, problems) = Theme::read_pi(text, Background::Light, ColorDepth::TrueColor);
+    assert_eq!((theme, problems.len()), (light, 1));
+}
+
+#[test]
+fn code_has_its_own_colours() {
+    let text = "[code]\nkeyword = \"#102030\"\nstring = 7\nshout = \"red\"\ntype = \"nothing\"\n";
+    let (theme, problems) = Theme::read(text, ColorDepth::TrueColor);
+    assert_eq!(theme.token(Token::Keyword, ColorDepth::TrueColor).fg, Some(Color::Rgb(0x10, 0x20, 0x30)));
+    assert_eq!(theme.token(Token::Text, ColorDepth::TrueColor).fg, Some(Color::Indexed(7)));
+    let told: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
+    assert_eq!(told, [4, 5]);
+    let (theme, _) = Theme::read(text, ColorDepth::None);
+    assert_eq!(
+        theme.token(Token::Keyword, ColorDepth::None),
+        Theme::plain().token(Token::Keyword, ColorDepth::None)
+    );
+}
+
+#[test]
+fn the_example_and_the_document_know_every_role() {
+    let (theme, problems) =
+        Theme::read(include_str!("../../../../examples/themes/harbour.toml"), ColorDepth::TrueColor);
+    assert_eq!((theme.name.as_str(), problems), ("harbour", Vec::new()));
+    let document = include_str!("../../../../docs/themes.md");
+    let names = Role::ALL.iter().map(|role| (role.name(), role.description()));
+    let rows: Vec<String> = names.map(|(name, says)| format!("| `{name}` | {says} |")).collect();
+    assert!(document.contains(&rows.join("\n")), "docs/themes.md lacks these rows:\n{}", rows.join("\n"));
+    let code: Vec<String> = Token::names().map(|name| format!("`{name}`")).collect();
+    assert!(document.contains(&code.join(", ")), "docs/themes.md lacks {}", code.join(", "));
+    let example = document.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let (theme, problems) = Theme::read(example, ColorDepth::TrueColor);
+    assert_eq!(problems, []);
+    assert_ne!(theme, Theme::dark());
 }

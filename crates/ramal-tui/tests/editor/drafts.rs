@@ -71,3 +71,24 @@ fn pictures_know_where_they_come_from() {
     assert_eq!(mark.label(), "[image #1 [2Jcat.png]");
     assert_eq!(Content::from(mark.clone()).text(), "[image #1 [2Jcat.png]");
 }
+
+#[test]
+fn a_draft_takes_the_place_of_what_is_written() {
+    let aside = {
+        let mut editor = editor("what was |put aside ");
+        editor.paste(&"line\n".repeat(30));
+        editor
+    };
+    let mut editor = editor("now|");
+    editor.set_history(["earlier".to_owned()]);
+    let before = editor.revision();
+    editor.restore_draft(&aside.to_draft()).unwrap();
+    assert_eq!((editor.content(), shown(&editor)), (aside.content(), shown(&aside)));
+    assert_ne!(editor.revision(), before);
+    assert!(editor.restore_draft("no draft").is_err());
+    assert_eq!(editor.content(), aside.content());
+    press(&mut editor, "undo");
+    assert_eq!(shown(&editor), "now|");
+    press(&mut editor, "cursorUp");
+    assert_eq!(shown(&editor), "earlier|", "the earlier prompts are still there");
+}
