@@ -141,7 +141,11 @@ impl AgentSession {
     }
 
     /// Chooses the model and the thinking level for a session that does not have them already.
-    pub(crate) fn choose_in(&self, manager: &mut SessionManager, choice: &ModelChoice) -> Result<(), AgentError> {
+    pub(crate) fn choose_in(
+        &self,
+        manager: &mut SessionManager,
+        choice: &ModelChoice,
+    ) -> Result<(), AgentError> {
         let has = self.model_choice_in(&manager.build_session_context(At::Leaf)?);
         if let Some((provider, id)) = choice.model.as_deref().and_then(|name| name.split_once('/'))
             && choice.model != has.model

@@ -163,23 +163,24 @@ impl Parts {
         };
         let named = matches!(text, ContextKind::ToolResult | ContextKind::Custom);
         let name = name.as_deref().filter(|name| named && !name.is_empty());
-        // A message is one text, in however many pieces it comes.
-        let (mut of_text, mut of_thinking, mut of_calls) = (0, 0, 0);
+        // A message is one text, in however many pieces it comes. Rounding may leave a short piece nothing.
+        let (mut of_text, mut of_thinking, mut of_calls) = (None, None, None);
         pieces(message, |piece, tokens| match piece {
-            Piece::Text => of_text += tokens,
-            Piece::Thinking => of_thinking += tokens,
-            Piece::Call => of_calls += tokens,
+            Piece::Text => *of_text.get_or_insert(0) += tokens,
+            Piece::Thinking => *of_thinking.get_or_insert(0) += tokens,
+            Piece::Call => *of_calls.get_or_insert(0) += tokens,
             Piece::Image => self.add(ContextKind::Image, None, 1, tokens),
         });
         let calls = message.tool_calls().count();
-        if of_text > 0 {
-            self.add(text, name, 1, of_text);
-        }
-        if of_thinking > 0 {
-            self.add(ContextKind::Thinking, None, 1, of_thinking);
-        }
-        if of_calls > 0 {
-            self.add(ContextKind::ToolCall, None, calls, of_calls);
+        let told = [
+            (text, name, 1, of_text),
+            (ContextKind::Thinking, None, 1, of_thinking),
+            (ContextKind::ToolCall, None, calls, of_calls),
+        ];
+        for (kind, name, count, tokens) in told {
+            if let Some(tokens) = tokens {
+                self.add(kind, name, count, tokens);
+            }
         }
     }
 

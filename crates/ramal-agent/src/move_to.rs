@@ -95,8 +95,9 @@ impl AgentSession {
         session_dir: Option<PathBuf>,
     ) -> Result<SessionManager, AgentError> {
         let leaf = self.leaf_id()?;
-        let copying =
-            tokio::task::spawn_blocking(move || SessionManager::fork_from(&file, &dir, session_dir.as_deref()));
+        let copying = tokio::task::spawn_blocking(move || {
+            SessionManager::fork_from(&file, &dir, session_dir.as_deref())
+        });
         let mut copy = match copying.await {
             Ok(copy) => copy?,
             Err(error) => return Err(AgentError::Other { message: format!("the copy broke off: {error}") }),
