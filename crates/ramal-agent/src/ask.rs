@@ -79,7 +79,7 @@ pub(crate) fn request(conversation: &str, previous: Option<&str>, prompt: &str, 
 }
 
 /// A text between tags. An end tag inside it does not end it.
-fn tagged(tag: &str, text: &str) -> String {
+pub(crate) fn tagged(tag: &str, text: &str) -> String {
     let end = format!("</{tag}>");
     let harmless = format!("<\\/{tag}>");
     format!("<{tag}>\n{}\n{end}", text.trim().replace(&end, &harmless))

@@ -141,7 +141,11 @@ impl AgentSession {
     }
 
     /// Chooses the model and the thinking level for a session that does not have them already.
-    fn choose_in(&self, manager: &mut SessionManager, choice: &ModelChoice) -> Result<(), AgentError> {
+    pub(crate) fn choose_in(
+        &self,
+        manager: &mut SessionManager,
+        choice: &ModelChoice,
+    ) -> Result<(), AgentError> {
         let has = self.model_choice_in(&manager.build_session_context(At::Leaf)?);
         if let Some((provider, id)) = choice.model.as_deref().and_then(|name| name.split_once('/'))
             && choice.model != has.model
@@ -197,14 +201,38 @@ impl AgentSession {
         target: Option<&str>,
         go: impl FnOnce(&mut SessionManager) -> Result<(), AgentError>,
     ) -> Result<bool, AgentError> {
+        if !self.may_switch(stage, reason, target).await {
+            return Ok(true);
+        }
+        self.go_over(stage, reason, go).await?;
+        Ok(false)
+    }
+
+    /// What the hooks say before the session is left: false if one of them, or the user, ended it.
+    pub(crate) async fn may_switch(
+        &self,
+        stage: &OnStage,
+        reason: SwitchReason,
+        target: Option<&str>,
+    ) -> bool {
         let event = HookEvent::SessionBeforeSwitch;
         for hook in self.hooks(event) {
             let answering = hook.session_before_switch(reason, target);
             let answer = self.ask_until(&stage.abort, &*hook, event, answering).await;
             if stage.abort.is_cancelled() || answer.is_some_and(|answer| answer.cancel) {
-                return Ok(true);
+                return false;
             }
         }
+        true
+    }
+
+    /// Goes over to another session, which the hooks had nothing against, and tells them that it is done.
+    pub(crate) async fn go_over(
+        &self,
+        stage: &OnStage,
+        reason: SwitchReason,
+        go: impl FnOnce(&mut SessionManager) -> Result<(), AgentError>,
+    ) -> Result<(), AgentError> {
         let previous = self.session_file().map(|path| path.to_string_lossy().into_owned());
         self.leave(go)?;
         self.emit_replaced(previous.clone());
@@ -212,7 +240,7 @@ impl AgentSession {
             let answering = hook.session_switch(reason, previous.as_deref(), stage.abort.clone());
             self.ask(&*hook, HookEvent::SessionSwitch, answering).await;
         }
-        Ok(false)
+        Ok(())
     }
 
     /// Goes over to another session. What was appended to this one is forced to disk first, and what

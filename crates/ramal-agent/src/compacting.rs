@@ -14,6 +14,7 @@ use crate::hooks::{CompactPreparation, Compacting, Hook, HookEvent, SuppliedComp
 use crate::operation::Operation;
 use crate::retrying::Patient;
 use crate::summary::SummaryError;
+use crate::tokens::BYTES;
 
 /// What a compaction did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,12 +99,17 @@ impl AgentSession {
     /// # Errors
     /// If the log cannot be read.
     pub fn context_tokens(&self) -> Result<ContextTokens, AgentError> {
+        let beside = self.tokens_beside();
+        let measured = self.counted_answer();
+        Ok(compact::context_tokens(&self.manager(), beside, measured.as_deref())?)
+    }
+
+    /// An estimate of what goes along with every conversation: the system prompt and the tools.
+    pub(crate) fn tokens_beside(&self) -> u64 {
         let config = self.config();
         let tools = config.tools.iter().map(|tool| tool.spec());
         let bytes: usize = tools.map(|spec| spec.description.len() + spec.parameters.len()).sum();
-        let beside = (bytes + config.system.len()) as u64 / 4;
-        let measured = self.counted_answer();
-        Ok(compact::context_tokens(&self.manager(), beside, measured.as_deref())?)
+        (bytes + config.system.len()) as u64 / BYTES
     }
 
     async fn tell_compaction(

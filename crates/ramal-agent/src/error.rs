@@ -52,6 +52,47 @@ pub enum AgentError {
     /// There is nothing that could be compacted.
     #[error("there is nothing to compact")]
     NothingToCompact,
+    /// The last turn came to its end.
+    #[error("there is nothing to repeat: the last turn did not fail, and was not interrupted")]
+    NothingToRetry,
+    /// Nothing was said that a brief could be made of.
+    #[error("there is nothing to hand off: nothing was said in this session yet")]
+    NothingToHandOff,
+    /// Nothing was said that a title could be made from.
+    #[error("there is nothing to make a title from: nothing was said in this session yet")]
+    NothingToName,
+    /// What the model answered does not do as a title.
+    #[error("the model proposed no title that would do; give one yourself")]
+    NoTitle,
+    /// The model said nothing, or wanted to run a tool in place of it.
+    #[error("the model gave no answer in words; ask it in the conversation, where it can use its tools")]
+    NoAnswer,
+    /// The user ended what was waited for.
+    #[error("{what} was aborted")]
+    Aborted {
+        /// What was ended.
+        what: &'static str,
+    },
+    /// The session is in memory only, so that there is nothing to copy.
+    #[error("this session is kept in memory only, so it cannot move to {}", path.display())]
+    OnlyInMemory {
+        /// Where it was to go.
+        path: PathBuf,
+    },
+    /// The directory that the session is to go to cannot be worked in.
+    #[error("the session cannot move to {}: {source}", path.display())]
+    NoSuchDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The session is at work in that directory already.
+    #[error("the session is in {} already", path.display())]
+    AlreadyThere {
+        /// The directory.
+        path: PathBuf,
+    },
     /// Something that this version knows no name for.
     #[error("{message}")]
     Other {

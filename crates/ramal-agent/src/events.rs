@@ -91,12 +91,16 @@ pub enum AgentEvent {
         event: &'static str,
         error: String,
     },
-    /// The leaf was moved by a navigation.
+    /// The leaf was moved: by a navigation, or to before an answer that failed.
     SessionTree {
         new_leaf_id: Option<String>,
         old_leaf_id: Option<String>,
         summary_entry: Option<String>,
         from_extension: Option<bool>,
+    },
+    /// The context begins anew behind this entry.
+    ContextReset {
+        entry_id: String,
     },
     /// The session is another one now.
     SessionReplaced {
@@ -155,6 +159,7 @@ impl AgentEvent {
             AgentEvent::AutoRetryEnd { .. } => "auto_retry_end",
             AgentEvent::HookError { .. } => "extension_error",
             AgentEvent::SessionTree { .. } => "session_tree",
+            AgentEvent::ContextReset { .. } => "context_reset",
             AgentEvent::SessionReplaced { .. } => "session_replaced",
             AgentEvent::SessionInfoChanged { .. } => "session_info_changed",
             AgentEvent::Notice { .. } => "notice",
@@ -234,6 +239,7 @@ impl AgentEvent {
                     out.flag("fromExtension", *from_extension);
                 }
             }
+            AgentEvent::ContextReset { entry_id } => out.text("entryId", entry_id),
             AgentEvent::SessionReplaced { session_id, session_file, previous_session_file } => {
                 out.text("sessionId", session_id);
                 out.text_if("sessionFile", session_file.as_deref());

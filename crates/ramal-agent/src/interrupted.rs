@@ -40,6 +40,8 @@ pub fn interruption(session: &SessionManager) -> Result<Option<Interruption>, Re
     let mut results = 0;
     while let Some(entry) = at {
         match (entry.kind(), entry.role()) {
+            // What was cleared is left open on purpose.
+            (Kind::ResetBoundary, _) => return Ok(None),
             (Kind::Message, Role::User) => return Ok(Some(Interruption::NotAnswered)),
             (Kind::Message, Role::ToolResult) => results += 1,
             (Kind::Message, Role::Assistant) => {
@@ -88,6 +90,15 @@ mod tests {
         let words = "othing is known of its effects";
         assert!(told.last().unwrap().contains(words) && said.contains(words), "{said}\n{told:?}");
         assert!(!said.contains("did not run"), "{said}");
+    }
+
+    #[test]
+    fn what_was_cleared_is_not_open() {
+        let mut session = SessionManager::in_memory("/work");
+        session.append_message(r#"{"role":"user","content":"q"}"#).unwrap();
+        assert_eq!(interruption(&session).unwrap(), Some(Interruption::NotAnswered));
+        session.append_reset_boundary().unwrap();
+        assert_eq!(interruption(&session).unwrap(), None);
     }
 
     #[test]

@@ -4,21 +4,28 @@
 //! [`AgentSession`] is a cheap handle; one task at a time owns a turn, nobody owns the log. The
 //! crate knows no terminal and no JavaScript.
 
+mod again;
 mod aside;
 mod ask;
 mod attached;
 mod branch;
+mod clear;
 mod compacting;
+mod context_parts;
 mod error;
 mod events;
+mod handoff;
 mod hooked;
 mod interrupted;
+mod move_to;
 mod navigate;
 mod object;
 mod operation;
 mod queue;
+mod request;
 mod retrying;
 mod session;
+mod side_question;
 mod system_prompt;
 #[cfg(test)]
 mod testing;
@@ -37,11 +44,15 @@ pub mod tools;
 pub use attached::AttachError;
 pub use branch::Branched;
 pub use compacting::Compacted;
+pub use context_parts::{ContextBreakdown, ContextKind, ContextPart};
 pub use error::AgentError;
 pub use events::{AgentEvent, CompactionReason};
+pub use handoff::HandedOff;
 pub use interrupted::{Interruption, interruption};
+pub use move_to::Moved;
 pub use navigate::{NavigateOptions, Navigated};
 pub use operation::Operation;
 pub use queue::{Prompt, QueueMode};
 pub use session::{AgentConfig, AgentSession, FindModel, ModelChoice, Permit, Reconfigure};
+pub use side_question::SideAnswer;
 pub use system_prompt::{ContextFile, ContextFiles, context_files, system_prompt};

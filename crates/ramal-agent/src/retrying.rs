@@ -19,7 +19,7 @@ impl AgentSession {
         attempt: &mut u32,
         error: &ModelError,
     ) -> bool {
-        let Some(wait) = self.retry().wait(*attempt, error) else { return false };
+        let Some(wait) = self.retry_policy().wait(*attempt, error) else { return false };
         let mut given_up = std::pin::pin!(async {
             tokio::select! {
                 () = abort.cancelled() => {}

@@ -76,7 +76,7 @@ pub struct AgentSession {
 
 pub(crate) struct Shared {
     manager: Mutex<SessionManager>,
-    config: Mutex<Arc<AgentConfig>>,
+    pub(crate) config: Mutex<Arc<AgentConfig>>,
     reconfigure: Mutex<Option<Arc<Reconfigure>>>,
     pub(crate) stage: Stage,
     pub(crate) queue: Mutex<Queue>,
@@ -291,7 +291,7 @@ impl AgentSession {
     }
 
     /// How often and how soon a model is asked again.
-    pub(crate) fn retry(&self) -> RetryPolicy {
+    pub(crate) fn retry_policy(&self) -> RetryPolicy {
         match self.shared.switches.auto_retry.load(Ordering::Relaxed) {
             true => self.config().retry,
             false => RetryPolicy { max_retries: 0, ..self.config().retry },
@@ -456,6 +456,11 @@ impl AgentSession {
     /// The model sees what is there: one has moved, or the conversation was made shorter.
     pub(crate) fn forget_seen(&self) {
         *self.seen() = None;
+    }
+
+    /// Whether the model may see something else than what is there.
+    pub(crate) fn has_seen(&self) -> bool {
+        self.seen().is_some()
     }
 
     /// The leaf's id.

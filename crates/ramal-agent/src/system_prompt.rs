@@ -89,21 +89,37 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// What a context file begins with in a system prompt, up to its path, and what it ends with.
+const FILE_START: &str = "\n\n<context-file path=\"";
+const FILE_END: &str = "\n</context-file>";
+
 /// The system prompt. `own` stands in place of our own lines, `more` is added at the end.
 pub fn system_prompt(cwd: &Path, files: &[ContextFile], own: Option<&str>, more: Option<&str>) -> String {
     let mut prompt = own.unwrap_or(OWN).trim_end().to_owned();
     prompt += &format!("\n\nThe directory is {}.", cwd.display());
     for file in files {
-        prompt += &format!(
-            "\n\n<context-file path=\"{}\">\n{}\n</context-file>",
-            file.path.display(),
-            file.text.trim_end()
-        );
+        prompt += &format!("{FILE_START}{}\">\n{}{FILE_END}", file.path.display(), file.text.trim_end());
     }
     if let Some(more) = more.filter(|more| !more.trim().is_empty()) {
         prompt += &format!("\n\n{}", more.trim_end());
     }
     prompt
+}
+
+/// The context files in a system prompt that [`system_prompt`] made: the path of each, and the bytes that it
+/// takes.
+pub(crate) fn files_in(prompt: &str) -> Vec<(&str, usize)> {
+    let mut starts = prompt.match_indices(FILE_START).map(|(at, _)| at).peekable();
+    let mut files = Vec::new();
+    while let Some(start) = starts.next() {
+        let end = starts.peek().copied().unwrap_or(prompt.len());
+        let Some(part) = prompt.get(start..end) else { continue };
+        // What stands behind the last file is no file.
+        let Some(end) = part.rfind(FILE_END) else { continue };
+        let path = part.get(FILE_START.len()..).and_then(|rest| rest.split('"').next()).unwrap_or_default();
+        files.push((path, end + FILE_END.len()));
+    }
+    files
 }
 
 #[cfg(test)]
@@ -127,6 +143,11 @@ mod tests {
         assert_eq!(texts, ["mine", "project", "inner"]);
         let prompt = system_prompt(&inner, &found.files, None, Some("Be brief."));
         assert!(prompt.starts_with("You help") && prompt.ends_with("Be brief."));
+        let listed = files_in(&prompt);
+        let paths: Vec<&Path> = listed.iter().map(|(path, _)| Path::new(*path)).collect();
+        assert_eq!(paths, found.files.iter().map(|file| &*file.path).collect::<Vec<_>>());
+        let without = system_prompt(&inner, &[], None, Some("Be brief."));
+        assert_eq!(listed.iter().map(|(_, bytes)| bytes).sum::<usize>(), prompt.len() - without.len());
         assert_eq!(prompt, system_prompt(&inner, &found.files, None, Some("Be brief.")));
     }
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use ramal_model::{Api, Block, Endpoint, LanguageModel, Request, StopReason};
+use ramal_model::{Api, Block, Endpoint, LanguageModel, ModelError, Request, StopReason};
 use ramal_session::json::quote;
-use ramal_session::{NameSource, SessionManager};
+use ramal_session::{EntryRef, Kind, NameSource, Role, SessionManager};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +17,10 @@ const SYSTEM: &str = "You name conversations between a user and a coding agent. 
 
 /// Characters of the prompt that the name is made from.
 const LONGEST_PROMPT: usize = 2000;
+
+/// How many of the user's last messages go into a title that is asked for later, and characters of each.
+const LATER: usize = 6;
+const LONGEST_LATER: usize = 300;
 
 /// Characters of a name.
 const LONGEST_TITLE: usize = 72;
@@ -103,12 +107,44 @@ impl AgentSession {
         }
         let session = self.clone();
         let asking = tokio::spawn(async move {
-            let title = ask(&*session.config().model, &endpoint, &beginning.prompt, end).await;
-            if let Some(title) = title {
+            let text = self::beginning(&beginning.prompt);
+            // A title that nobody asked for is not worth an error.
+            if let Ok(Some(title)) = ask(&*session.config().model, &endpoint, &text, end).await {
                 session.put_aside_title(beginning.session_id, title);
             }
         });
         self.titles().asking = Some(asking);
+    }
+
+    /// Lets the model propose a title for the conversation on the path to the leaf. The session keeps the one
+    /// it has: see [`AgentSession::set_session_name`]. It may be asked whatever else runs, and nothing is
+    /// appended; [`AgentSession::abort`] does not end it, `abort` does.
+    ///
+    /// # Errors
+    /// [`AgentError::NothingToName`] if the user has said nothing on the path; [`AgentError::Aborted`] after an
+    /// abort; [`AgentError::NoTitle`] if what the model answers is none; if no model can be asked, it failed,
+    /// or the log cannot be read.
+    pub async fn propose_title(&self, abort: CancellationToken) -> Result<String, AgentError> {
+        let endpoint = self.endpoint()?;
+        let text = conversation(&self.said_by_user()?).ok_or(AgentError::NothingToName)?;
+        let title = ask(&*self.config().model, &endpoint, &text, abort.clone()).await;
+        if abort.is_cancelled() {
+            return Err(AgentError::Aborted { what: "the title" });
+        }
+        title?.ok_or(AgentError::NoTitle)
+    }
+
+    /// What the user said on the path to the leaf, the oldest first: the first, and the last ones.
+    fn said_by_user(&self) -> Result<Vec<String>, AgentError> {
+        let manager = self.manager();
+        let path = manager.get_branch(None);
+        let of_user = |entry: &&EntryRef<'_>| entry.kind() == Kind::Message && entry.role() == Role::User;
+        let read = |entry: &EntryRef<'_>| entry.read().map(|entry| entry.text());
+        let first = path.iter().filter(of_user).take(1);
+        let count = path.iter().filter(of_user).count();
+        let last = path.iter().filter(of_user).skip(count.saturating_sub(LATER).max(1));
+        let said: Result<Vec<String>, _> = first.chain(last).map(read).collect();
+        Ok(said?.into_iter().filter(|text| !text.trim().is_empty()).collect())
     }
 
     /// Waits for a title that the model is being asked for, so long at most; for who is about to end.
@@ -143,34 +179,52 @@ impl AgentSession {
     }
 }
 
-/// Asks for a title of a conversation that begins with `prompt`. None if there is no answer that would
-/// do; a title is not worth an error.
+/// What the model is told of a conversation that begins with `prompt`.
+fn beginning(prompt: &str) -> String {
+    format!("The conversation begins:\n\n{prompt}")
+}
+
+/// What the model is told of a conversation by what the user said in it; the oldest first. None if that is
+/// nothing.
+fn conversation(said: &[String]) -> Option<String> {
+    let (first, rest) = said.split_first()?;
+    let cut = |text: &str, most: usize| text.trim().chars().take(most).collect::<String>();
+    let mut text = beginning(&cut(first, LONGEST_PROMPT));
+    // What was said last says best what it has become.
+    let later = rest.get(rest.len().saturating_sub(LATER)..).unwrap_or_default();
+    for (number, said) in later.iter().enumerate() {
+        text += if number == 0 { "\n\nLater the user said:\n\n" } else { "\n\n" };
+        text += &cut(said, LONGEST_LATER);
+    }
+    Some(text)
+}
+
+/// Asks for a title of what `text` tells; none if the answer does not do as one.
 async fn ask(
     model: &dyn LanguageModel,
     endpoint: &Endpoint,
-    prompt: &str,
+    text: &str,
     end: CancellationToken,
-) -> Option<String> {
-    let text = format!("The conversation begins:\n\n{prompt}");
+) -> Result<Option<String>, ModelError> {
     let request = Request {
         system: SYSTEM.to_owned(),
         messages: vec![format!(
             "{{\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}",
-            quote(&text)
+            quote(text)
         )],
         max_output: Some(ANSWER),
         ..Request::default()
     };
     let outcome = model.stream(endpoint, &request, end).outcome().await;
-    outcome.result.ok()?;
+    outcome.result?;
     if outcome.answer.stop != StopReason::Stop {
-        return None;
+        return Ok(None);
     }
     let texts = outcome.answer.blocks.iter().filter_map(|block| match block {
         Block::Text { text, .. } => Some(text.as_str()),
         _ => None,
     });
-    tidy(&texts.collect::<String>())
+    Ok(tidy(&texts.collect::<String>()))
 }
 
 /// What a model answered, as a title: one line without quotes and without a full stop.
@@ -187,6 +241,16 @@ fn tidy(answer: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_conversation_is_told_by_its_beginning_and_its_end() {
+        assert_eq!(conversation(&[]), None);
+        let said: Vec<String> = (0..9).map(|number| format!("said {number} {}", "x".repeat(400))).collect();
+        let told = conversation(&said).unwrap();
+        assert!(told.starts_with("The conversation begins:\n\nsaid 0"), "{told}");
+        assert!(!told.contains("said 2") && told.contains("\n\nLater the user said:\n\nsaid 3"), "{told}");
+        assert!(told.contains("\n\nsaid 8") && told.chars().count() < 2400 + 500, "{told}");
+    }
 
     #[test]
     fn titles_are_tidied() {

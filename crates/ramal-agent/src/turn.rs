@@ -187,16 +187,22 @@ impl AgentSession {
         }
         let first = said.first().map(|(_, id)| id.clone()).unwrap_or_else(|| "".into());
         let session = self.clone();
-        tokio::spawn(async move { session.run(stage, said).await });
+        tokio::spawn(async move { session.run(stage, None, said).await });
         Ok(first)
     }
 
-    async fn run(&self, mut stage: OnStage, said: Vec<(String, EntryId)>) {
+    /// Begins to work on what has been said up to `tip`.
+    pub(crate) fn ask_again(&self, stage: OnStage, tip: EntryId) {
+        let session = self.clone();
+        tokio::spawn(async move { session.run(stage, Some(tip), Vec::new()).await });
+    }
+
+    async fn run(&self, mut stage: OnStage, tip: Option<EntryId>, said: Vec<(String, EntryId)>) {
         self.emit(AgentEvent::AgentStart);
         let mut work = Work {
             session: self,
             abort: stage.abort.clone(),
-            tip: None,
+            tip,
             messages: Vec::new(),
             has_overflowed: false,
         };
@@ -353,6 +359,6 @@ impl Work<'_> {
     }
 }
 
-fn is_object(json: &str) -> bool {
+pub(crate) fn is_object(json: &str) -> bool {
     json.trim_start().starts_with('{') && is_valid(json)
 }

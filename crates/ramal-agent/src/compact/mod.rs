@@ -109,7 +109,7 @@ pub async fn compact(
     abort: CancellationToken,
 ) -> Result<CompactionText, SummaryError> {
     let budget = Budget::of(endpoint, plan.settings.reserve_tokens);
-    let mut asking = Asking { model, endpoint, budget, abort, usage: Usage::default() };
+    let mut asking = Asking::new(model, endpoint, budget, abort);
     let own = extra.and_then(|extra| extra.prompt.as_deref()).filter(|prompt| !prompt.trim().is_empty());
     let history = own.map_or_else(|| format!("{}\n\n{FORM}", COMPACTION.trim()), str::to_owned);
     let prompt = |built_in: &str| {
@@ -140,18 +140,29 @@ fn lines(lines: &[String]) -> String {
     format!("\n\nConsider this as well:\n{}", lines.join("\n"))
 }
 
-struct Asking<'a> {
+/// Sums up conversations of any length.
+pub(crate) struct Asking<'a> {
     model: &'a dyn AskModel,
     endpoint: &'a Endpoint,
     budget: Budget,
     abort: CancellationToken,
-    usage: Usage,
+    /// What it took so far.
+    pub(crate) usage: Usage,
 }
 
-impl Asking<'_> {
+impl<'a> Asking<'a> {
+    pub(crate) fn new(
+        model: &'a dyn AskModel,
+        endpoint: &'a Endpoint,
+        budget: Budget,
+        abort: CancellationToken,
+    ) -> Asking<'a> {
+        Asking { model, endpoint, budget, abort, usage: Usage::default() }
+    }
+
     /// The summary of a conversation, in as many requests as are needed; what there was before where
     /// there is nothing to sum up.
-    async fn sum_up(
+    pub(crate) async fn sum_up(
         &mut self,
         sections: &[Section],
         prompt: &str,

@@ -1,12 +1,11 @@
 //! Asking the model: a request, what streams back, and another attempt where the first one failed.
 
-use ramal_model::{Answer, Endpoint, Event, ModelError, Outcome, Request, StopReason, ToolSpec};
+use ramal_model::{Answer, Endpoint, Event, ModelError, Outcome, StopReason};
 use ramal_session::EntryId;
 
-use super::{Work, is_object};
+use super::Work;
 use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
-use crate::hooks::HookEvent;
 
 impl Work<'_> {
     /// An answer of the model, stored.
@@ -73,7 +72,7 @@ impl Work<'_> {
     /// Sends the conversation and tells what streams back. Answers whether the beginning of an answer
     /// was told.
     async fn ask(&self, endpoint: &Endpoint) -> Result<(Outcome, bool), AgentError> {
-        let request = self.request().await?;
+        let request = self.session.request_at(self.tip.as_deref(), &self.abort).await?;
         let mut stream = self.session.config().model.stream(endpoint, &request, self.abort.clone());
         let mut has_begun = false;
         while let Some(event) = stream.next().await {
@@ -102,31 +101,6 @@ impl Work<'_> {
             self.session.emit(AgentEvent::MessageStop { message, stop });
         }
         Ok((outcome, has_begun))
-    }
-
-    async fn request(&self) -> Result<Request, AgentError> {
-        let mut messages = self.session.messages_at(self.tip.as_deref())?;
-        let session_id = self.session.manager().get_session_id().to_owned();
-        for hook in self.session.hooks(HookEvent::Context) {
-            let answering = hook.context(&messages);
-            let answer = self.session.ask_until(&self.abort, &*hook, HookEvent::Context, answering).await;
-            let Some(Some(others)) = answer else { continue };
-            if others.iter().all(|other| is_object(other)) {
-                messages = others;
-            } else {
-                self.session.hook_failed(&*hook, HookEvent::Context, "a message is no JSON object");
-            }
-        }
-        let choice = self.session.model_choice()?;
-        let config = self.session.config();
-        Ok(Request {
-            system: config.system.clone(),
-            messages,
-            tools: config.tools.iter().map(|tool| tool.spec()).collect::<Vec<ToolSpec>>(),
-            thinking: choice.thinking,
-            max_output: None,
-            session_id: Some(session_id),
-        })
     }
 
     /// Goes to before a failed attempt, or back to it.

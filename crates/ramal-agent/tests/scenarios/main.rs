@@ -2,12 +2,17 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail this way")]
 
+mod again;
 mod at_once;
 mod compaction;
+mod context;
+mod elsewhere;
+mod handoff;
 mod hooks;
 mod navigation;
 mod queue;
 mod replacement;
 mod retries;
+mod side_question;
 mod support;
 mod turns;

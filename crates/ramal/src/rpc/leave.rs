@@ -35,6 +35,7 @@ pub(super) fn reply(server: &mut Server, request: &Request<'_>) -> Result<Option
                 Ok(Some(compacted.to_json()))
             })
         }
+        "handoff" => handoff(server, request)?,
         _ => return Ok(None),
     };
     Ok(Some(reply))
@@ -86,6 +87,24 @@ fn fork(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
         let branched = agent.branch(&id).await?;
         let (text, cancelled) = (quote(&branched.selected_text), branched.cancelled);
         Ok(Some(format!("{{\"text\":{text},\"cancelled\":{cancelled}}}")))
+    }))
+}
+
+fn handoff(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
+    let (agent, instructions) = (server.agent.clone(), request.text_if("customInstructions")?);
+    Ok(server.begin(request, async move {
+        let Some(done) = agent.handoff(instructions.as_deref()).await? else {
+            return Ok(Some("null".into()));
+        };
+        moved(&agent);
+        let previous =
+            done.previous_session_file.map(|file| format!(",\"previousSessionFile\":{}", quote(&file)));
+        Ok(Some(format!(
+            "{{\"brief\":{},\"entryId\":{}{}}}",
+            quote(&done.brief),
+            quote(&done.entry_id),
+            previous.unwrap_or_default()
+        )))
     }))
 }
 

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use ramal_agent::shell::{self, ShellCommand, Surroundings};
 use ramal_agent::tools::outputs_folder;
-use ramal_agent::{AgentSession, Operation, Prompt};
+use ramal_agent::{AgentError, AgentSession, Operation, Prompt};
 use ramal_session::json::{self, members};
 use ramal_session::time;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +32,7 @@ pub(super) fn reply(server: &mut Server, request: &Request<'_>) -> Result<Option
                 Ok(None)
             })
         }
+        "retry" => begin(server, request, |agent| agent.retry().map(drop))?,
         "clear_queue" => {
             let (steering, follow_up) = server.agent.clear_queue();
             let texts = |prompts: &[Prompt]| {
@@ -94,7 +95,7 @@ fn say(
     server: &Server,
     request: &Request<'_>,
     prompt: Prompt,
-    how: fn(&AgentSession, Prompt) -> Result<(), ramal_agent::AgentError>,
+    how: fn(&AgentSession, Prompt) -> Result<(), AgentError>,
 ) -> Result<Reply, Refusal> {
     if server.agent.running().is_none() {
         return begin_turn(server, request, prompt);
@@ -105,12 +106,20 @@ fn say(
 
 /// Begins a turn. That it was accepted is told before anything that comes of it.
 fn begin_turn(server: &Server, request: &Request<'_>, prompt: Prompt) -> Result<Reply, Refusal> {
+    begin(server, request, |agent| agent.prompt(prompt).map(drop))
+}
+
+fn begin(
+    server: &Server,
+    request: &Request<'_>,
+    how: impl FnOnce(&AgentSession) -> Result<(), AgentError>,
+) -> Result<Reply, Refusal> {
     if server.agent.model_choice()?.model.is_none() {
         // A server on this machine is looked for only where there is nothing else.
         server.agent.set_default_model(server.models.first_anywhere());
     }
     server.out.line_first(|| {
-        server.agent.prompt(prompt)?;
+        how(&server.agent)?;
         Ok::<_, Refusal>(answer::line(request.id.as_deref(), &request.command, Ok(None)))
     })?;
     Ok(Reply::Elsewhere)

@@ -36,7 +36,9 @@ fn wants(key: &str, value: &Value) -> Option<Result<Option<&'static str>, String
         "compaction.idleThresholdTokens" => count(value).map(|tokens| unless(tokens == 200_000, idle)),
         "compaction.idleTimeoutSeconds" => count(value).map(|seconds| unless(seconds == 300, idle)),
         "compaction.remoteEndpoint" => address(value).map(|empty| unless(empty, remote)),
-        "compaction.handoffSaveToDisk" => flag(value).map(|on| unless(!on, "there is no handoff")),
+        "compaction.handoffSaveToDisk" => {
+            flag(value).map(|on| unless(!on, "the brief of a handoff stands in the new session only"))
+        }
         "compaction.methodOrder" => {
             methods(value).map(|ours| unless(ours, "a summary is the only method there is"))
         }
