@@ -1,9 +1,16 @@
 //! All keys and what they do, place by place, made from the table that handles them.
 
+use ratatui::text::Line;
+
 use crate::keys::{ActionId, Conflict, Hotkey, Key, Keymap};
 use crate::list_view::{self, Face, ListRow, ListView, Order, Start};
 use crate::scene::{Scene, View};
+use crate::text::clean;
+use crate::text::width::{fit, wrap};
 use crate::theme::Role;
+
+/// The heading of what is wrong.
+const WRONG: &str = "To be looked at in your file of keys";
 
 /// What a key asks of whoever shows the view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +37,8 @@ enum Row {
 #[derive(Debug, Clone)]
 pub struct HotkeysView {
     list: ListView<Row>,
+    /// What there is to say of each row, in full.
+    says: Vec<(Row, String)>,
 }
 
 impl HotkeysView {
@@ -38,14 +47,13 @@ impl HotkeysView {
         let mut list = ListView::new("Keys", Start::First, Order::Kept).align();
         let problems = keymap.problems().iter().map(ToString::to_string);
         let conflicts = conflicts(keymap);
-        let wrong = problems.chain(conflicts).enumerate().map(|(number, says)| {
-            ListRow::new(Row::Wrong(number))
-                .says(Role::Warning, &says)
-                .under("To be looked at in your file of keys")
-        });
+        let mut says: Vec<(Row, String)> =
+            problems.chain(conflicts).enumerate().map(|(number, says)| (Row::Wrong(number), says)).collect();
+        let wrong = says.iter().map(|(row, says)| ListRow::new(*row).says(Role::Warning, says).under(WRONG));
         let rows: Vec<_> = wrong.chain(keymap.hotkeys().map(does)).collect();
+        says.extend(keymap.hotkeys().map(|hotkey| (Row::Does(hotkey.action), in_full(&hotkey))));
         list.set_rows(rows);
-        HotkeysView { list }
+        HotkeysView { list, says }
     }
 
     /// Says something below the rows, until the next key.
@@ -72,8 +80,33 @@ impl HotkeysView {
 
     /// What is seen: as many lines as there are rows on the screen, none wider than it.
     pub fn draw(&mut self, scene: &Scene<'_>) -> View {
-        self.list.draw(scene, &Face::new(&[(ActionId::Cancel, "back"), (ActionId::PageDown, "a page on")]))
+        let hints = [
+            (ActionId::Cancel, "back"),
+            (ActionId::PageDown, "a page on"),
+            (ActionId::TogglePreview, "preview"),
+        ];
+        let says = &self.says;
+        let preview = |row: &Row, columns: usize| {
+            let says = says.iter().find(|(other, _)| other == row).map_or("", |(_, says)| says);
+            clean::lines(says)
+                .flat_map(|line| {
+                    wrap(&line, columns)
+                        .map(|row| Line::raw(fit(row, columns).into_owned()))
+                        .collect::<Vec<_>>()
+                })
+                .collect()
+        };
+        self.list.draw(scene, &Face::new(&hints).preview(&preview))
     }
+}
+
+/// An action with all its keys, as people read them and as they stand in a file.
+fn in_full(hotkey: &Hotkey) -> String {
+    let keys: Vec<String> = hotkey.keys.iter().map(Key::to_string).collect();
+    let files: Vec<String> = hotkey.keys.iter().map(|key| format!("{:?}", key.file_name())).collect();
+    let keys = if keys.is_empty() { "no key".to_owned() } else { keys.join(", ") };
+    let (says, name) = (hotkey.description, hotkey.action.name());
+    format!("{says}: {keys}\nIn your file of keys: {name:?}: [{}]", files.join(", "))
 }
 
 fn does(hotkey: Hotkey) -> ListRow<Row> {

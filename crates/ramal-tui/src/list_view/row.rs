@@ -11,7 +11,7 @@ use crate::theme::{Role, Theme};
 use crate::tree_view::row::{Pieces, selected};
 
 /// Columns of a text that are kept for a row. What goes beyond no screen shows and no search looks at.
-const LONGEST: usize = 2000;
+const LONGEST: usize = 1000;
 
 /// A row of a list. Its texts may come from anywhere: they are cleaned here.
 #[derive(Debug, Clone, PartialEq)]

@@ -199,8 +199,8 @@ impl Question {
         let hides_below = window.end < rows.len() && window.end > from + 1 && is_other(window.end - 1);
         let to = window.end - usize::from(hides_below);
         let seen = &rows[from..to.max(from)];
-        let begins = seen.iter().filter(|(_, row)| matches!(row, Row::Text { is_first: true, .. }));
-        let (first, last) = match (begins.clone().next(), begins.last()) {
+        let mut begins = seen.iter().filter(|(_, row)| matches!(row, Row::Text { is_first: true, .. }));
+        let (first, last) = match (begins.clone().next(), begins.next_back()) {
             (Some((first, _)), Some((last, _))) => (*first, *last),
             _ => (self.selected, self.selected),
         };
