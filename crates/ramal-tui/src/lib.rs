@@ -1,6 +1,6 @@
 //! The terminal: what stands between a session at work and somebody's eyes and hands.
 //!
-//! `app` is the program: a conversation at work, told what happens, answering with frames. Everything else
+//! [`app`] is the program: a conversation at work, told what happens, answering with frames. Everything else
 //! are its parts, none of which knows it.
 //!
 //! - Text and looks: [`text`] makes text from outside fit for a terminal, [`theme`] says what things look like,
@@ -14,6 +14,7 @@
 //!   [`question`] is what is asked on the main screen, below the conversation.
 //! - [`terminal`] is the real one, [`screen`] what stands on it.
 
+pub mod app;
 pub mod completing;
 pub mod editor;
 pub mod hotkeys_view;

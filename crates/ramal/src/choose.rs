@@ -1,6 +1,6 @@
 //! The tree on the whole screen, for somebody to choose an entry.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use jiff::Timestamp;
 use ramal_session::{EntryId, SessionManager};
-use ramal_tui::keys::Keymap;
+use ramal_tui::hotkeys_view::{self, HotkeysView};
+use ramal_tui::keys::{Key, Keymap};
 use ramal_tui::scene::Scene;
 use ramal_tui::screen::FullScreen;
 use ramal_tui::terminal::{Input, Options, Terminal, TerminalWriter};
@@ -49,7 +50,7 @@ pub(crate) enum Chosen {
 /// # Errors
 /// If input and output are not both a terminal.
 pub(crate) fn must_be_possible() -> anyhow::Result<()> {
-    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+    if crate::view::terminal::is_both_ways() {
         return Ok(());
     }
     Err(Failure::usage("no entry is named, and this is no terminal to choose one in")
@@ -81,6 +82,7 @@ pub(crate) fn entry(session: &mut SessionManager, globals: &Globals) -> anyhow::
         depth,
         keymap,
         view,
+        hotkeys: None,
         zone: human::local_zone(),
     };
     chooser.writer.alternate_screen(true);
@@ -92,7 +94,7 @@ pub(crate) fn entry(session: &mut SessionManager, globals: &Globals) -> anyhow::
 
 /// The keys: the defaults, and what the user's own file says, or pi's where there is none; and the first
 /// thing in it that cannot be used.
-fn keymap() -> (Keymap, Option<String>) {
+pub(crate) fn keymap() -> (Keymap, Option<String>) {
     let folders = [catalog::settings_folder(), catalog::pi_folder()].into_iter().flatten();
     for path in folders.map(|folder| folder.join("keybindings.json")) {
         match std::fs::read_to_string(&path) {
@@ -132,6 +134,8 @@ struct Chooser<'a> {
     depth: ColorDepth,
     keymap: Keymap,
     view: TreeView,
+    /// All keys, above the tree.
+    hotkeys: Option<HotkeysView>,
     zone: jiff::tz::TimeZone,
 }
 
@@ -183,6 +187,7 @@ impl Chooser<'_> {
         is_stale: &mut bool,
     ) -> anyhow::Result<Option<Chosen>> {
         let told = match input {
+            Input::Key(key) if self.hotkeys.is_some() => self.hotkeys_key(key),
             Input::Key(key) => self.view.key(session, &self.keymap, key),
             Input::Paste(text) => self.view.paste(session, &text),
             Input::Background(color) => {
@@ -210,8 +215,27 @@ impl Chooser<'_> {
             }
             Told::Copy(position) => self.copy(session, position),
             Told::Suspend => self.terminal.suspend()?,
+            Told::Hotkeys => self.show_hotkeys(),
         }
         Ok(None)
+    }
+
+    fn hotkeys_key(&mut self, key: Key) -> Told {
+        let told = self.hotkeys.as_mut().map(|hotkeys| hotkeys.key(&self.keymap, key));
+        match told {
+            Some(hotkeys_view::Told::Close) | None => {
+                self.hotkeys = None;
+                self.screen.forget();
+                Told::Redraw
+            }
+            Some(hotkeys_view::Told::Suspend) => Told::Suspend,
+            Some(hotkeys_view::Told::Nothing | hotkeys_view::Told::Redraw) => Told::Redraw,
+        }
+    }
+
+    fn show_hotkeys(&mut self) {
+        self.hotkeys = Some(HotkeysView::new(&self.keymap));
+        self.screen.forget();
     }
 
     fn copy(&mut self, session: &SessionManager, position: usize) {
@@ -242,7 +266,10 @@ impl Chooser<'_> {
             now: Timestamp::now(),
             zone: &self.zone,
         };
-        let view = self.view.draw(session, &scene);
+        let view = match &mut self.hotkeys {
+            Some(hotkeys) => hotkeys.draw(&scene),
+            None => self.view.draw(session, &scene),
+        };
         let bytes = self.screen.show(columns, view.lines, view.cursor);
         self.writer.write_all(bytes.as_bytes())?;
         self.writer.flush()

@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ErrorKind};
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use ramal_session::library::Places;
 
+use crate::chat;
 use crate::commands;
 use crate::failure::{self, Failure, Status};
 use crate::settings;
@@ -110,12 +111,12 @@ impl Cli {
                 }
                 prompt if prompt.is_rpc() => commands::rpc::serve(&prompt.which, &prompt.work, globals),
                 prompt if prompt.is_wanted() => commands::prompt::run(prompt, globals, out),
-                prompt if prompt.is_empty() => commands::help(out),
-                _ => {
-                    Err(Failure::usage("these options say how to talk to a model, and nothing is said to it")
-                        .hint("`ramal -p \"TEXT\"` says something; what is said in a full screen comes later")
-                        .into())
+                // Where there is no terminal, whoever asks for nothing wants to know what there is.
+                prompt if prompt.is_empty() && !terminal::is_both_ways() => commands::help(out),
+                prompt if prompt.mode_is_given() => {
+                    Err(Failure::usage("--mode says how an answer is printed, and nothing is said with -p").into())
                 }
+                prompt => chat::run(&prompt.which, &prompt.work, globals),
             };
         };
         if !self.prompt.is_empty() {

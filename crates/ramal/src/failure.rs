@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::process::ExitCode;
-use std::sync::Once;
+use std::sync::{Mutex, Once, PoisonError};
 
 use ramal_agent::AgentError;
 use ramal_session::{AppendError, CopyError, NavigateError, OpenError, ReadOnly, SessionManager};
@@ -156,9 +156,27 @@ fn line(message: &str) -> String {
     clean::one_line(message, LONGEST_LINE)
 }
 
+/// Where messages go while the screen is not for lines of standard error.
+type Listener = dyn Fn(String) + Send;
+
+static LISTENER: Mutex<Option<Box<Listener>>> = Mutex::new(None);
+
+/// From now on messages go to `listener` in place of standard error.
+pub(crate) fn divert(listener: impl Fn(String) + Send + 'static) {
+    *LISTENER.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(listener));
+}
+
+/// Messages go to standard error again.
+pub(crate) fn divert_no_more() {
+    *LISTENER.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}
+
 /// Nobody can be told that standard error does not work.
 fn write_stderr(text: fmt::Arguments<'_>) {
     use std::io::Write as _;
+    if let Some(listener) = &*LISTENER.lock().unwrap_or_else(PoisonError::into_inner) {
+        return listener(text.to_string().trim_end().to_owned());
+    }
     // In one piece: standard error has no buffer of its own.
     let _ = std::io::stderr().write_all(text.to_string().as_bytes());
 }

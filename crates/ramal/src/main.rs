@@ -1,6 +1,7 @@
 //! The `ramal` program: one command of the command line is run, and what goes wrong is told.
 
 mod catalog;
+mod chat;
 mod choose;
 mod cli;
 mod commands;

@@ -135,6 +135,14 @@ impl Content {
         self.raw[at..].starts_with(HOLE).then(|| self.marks.get(self.marks_before(at)))?
     }
 
+    /// What stands in a part of it.
+    pub(super) fn slice(&self, range: Range<usize>) -> Content {
+        let mut part = self.clone();
+        part.splice(range.end..part.len(), &Content::default());
+        part.splice(0..range.start, &Content::default());
+        part
+    }
+
     /// Puts something in the place of a part, which is given back.
     pub(super) fn splice(&mut self, range: Range<usize>, with: &Content) -> Content {
         let first = self.marks_before(range.start);

@@ -31,6 +31,10 @@ impl History {
         self.prompts = prompts.into_iter().collect();
     }
 
+    pub(super) fn prompts(&self) -> impl Iterator<Item = &Content> {
+        self.prompts.iter()
+    }
+
     /// Adds a prompt as the newest, unless it is blank or there already.
     pub(super) fn push(&mut self, prompt: Content) {
         if !prompt.is_blank() && self.prompts.front() != Some(&prompt) {

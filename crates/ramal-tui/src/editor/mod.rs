@@ -119,9 +119,21 @@ impl Editor {
         self.history.replace(prompts.into_iter().map(|prompt| Content::from(&*prompt)));
     }
 
+    /// The earlier prompts, newest first.
+    pub fn earlier(&self) -> impl Iterator<Item = String> {
+        self.history.prompts().map(Content::text)
+    }
+
     /// Everything that is in it, with its text in the place of each mark: what would be sent.
     pub fn text(&self) -> String {
         self.content.text()
+    }
+
+    /// The line in which the cursor is, with its text in the place of each mark.
+    pub fn line(&self) -> String {
+        let raw = self.content.raw();
+        let range = places::line_start(raw, self.cursor)..places::line_end(raw, self.cursor);
+        self.content.slice(range).text()
     }
 
     /// What is in it, marks and all.

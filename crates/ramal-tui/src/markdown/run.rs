@@ -111,3 +111,15 @@ pub(crate) fn fit_line(line: Line<'static>, columns: usize) -> Line<'static> {
     }
     Line::from(spans)
 }
+
+/// A line that was made for another width, broken where it does not fit.
+pub(crate) fn rewrap(line: &Line<'static>, columns: usize) -> Vec<Line<'static>> {
+    if line.width() <= columns {
+        return vec![line.clone()];
+    }
+    let mut runs = Runs::default();
+    for span in &line.spans {
+        runs.push(&span.content, line.style.patch(span.style));
+    }
+    wrap(&runs, columns)
+}

@@ -133,13 +133,25 @@ impl Screen {
         out
     }
 
-    /// Leaves the screen as it is: what was said stays, the lines that change go, and the cursor stands
+    /// What leaves the screen as it is: what was said stays, the lines that change go, and the cursor stands
     /// below, in the first column.
-    pub fn leave(&mut self) -> String {
+    pub fn parting(&self) -> String {
         let mut out = String::new();
         self.go_up(&mut out, self.at);
         out.push_str("\r\x1b[J");
+        out
+    }
+
+    /// Forgets the lines that change, which do not stand there any more, and where the cursor was: it is in
+    /// the first column of a row of its own.
+    pub fn begin_anew(&mut self) {
         (self.live, self.at) = (Vec::new(), 0);
+    }
+
+    /// Leaves the screen as [`Screen::parting`] says.
+    pub fn leave(&mut self) -> String {
+        let out = self.parting();
+        self.begin_anew();
         out
     }
 

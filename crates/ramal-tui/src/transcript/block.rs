@@ -66,6 +66,8 @@ pub(super) enum Body {
     },
     /// A change, in a line.
     Change(String),
+    /// What the user asked to be told.
+    Told(String),
     /// What the user should know.
     Warning(String),
     /// What went wrong.
@@ -102,6 +104,16 @@ impl Block {
     /// A line that tells the user something.
     pub fn notice(message: &str) -> Block {
         Body::Warning(message.to_owned()).into()
+    }
+
+    /// Some lines that answer what the user asked.
+    pub fn told(text: &str) -> Block {
+        Body::Told(text.to_owned()).into()
+    }
+
+    /// A line that says what went wrong.
+    pub fn wrong(message: &str) -> Block {
+        Body::Wrong(message.to_owned()).into()
     }
 
     /// The entry that it is of.
@@ -207,6 +219,7 @@ impl Body {
                 lines
             }
             Body::Change(text) => vec![one_line(text, head, theme.style(Role::Dim))],
+            Body::Told(text) => block(text, width, 0, |_: &str| theme.style(Role::Text)),
             Body::Warning(text) => {
                 block(&format!("! {text}"), width, 0, |_: &str| theme.style(Role::Warning))
             }

@@ -41,6 +41,7 @@ impl Block {
             Body::Answer(text)
             | Body::Thinking(text)
             | Body::Change(text)
+            | Body::Told(text)
             | Body::Warning(text)
             | Body::Wrong(text)
             | Body::Retry { error: text, .. } => texts.push(text),

@@ -115,6 +115,11 @@ impl LiveTurn {
         }
     }
 
+    /// Adds a block that nobody has told of, below what has happened so far.
+    pub fn push(&mut self, block: Block) {
+        self.items.push_back(Item { part: None, what: What::Block(block), is_final: true, is_begun: false });
+    }
+
     /// Takes away the lines that cannot change any more.
     pub fn take_final(&mut self, width: usize, theme: &Theme, options: &Options<'_>) -> Vec<Line<'static>> {
         let mut lines = Vec::new();

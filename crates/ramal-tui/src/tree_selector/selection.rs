@@ -28,6 +28,14 @@ impl Selector {
         }
     }
 
+    /// Selects the entry at a position, or its nearest visible ancestor.
+    pub fn select_entry(&mut self, session: &SessionManager, position: usize) {
+        self.anchor = Held::new(session, position);
+        self.line = None;
+        self.is_stale = true;
+        self.bring_up_to_date(session);
+    }
+
     /// Selects a row.
     pub(super) fn go(&mut self, session: &SessionManager, row: usize) -> Outcome {
         let (before, Some(position)) = (self.selected_row(), self.rows.position(row)) else {

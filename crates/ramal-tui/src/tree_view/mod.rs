@@ -62,6 +62,8 @@ pub enum Told {
     Copy(usize),
     /// The process is to be stopped until the shell wakes it.
     Suspend,
+    /// All keys are to be shown.
+    Hotkeys,
 }
 
 impl TreeView {
@@ -139,6 +141,7 @@ impl TreeView {
             Some(ActionId::PreviewUp) => return self.scroll(Direction::Back),
             Some(ActionId::PreviewDown) => return self.scroll(Direction::Forward),
             Some(ActionId::Suspend) => return Told::Suspend,
+            Some(ActionId::Hotkeys) => return Told::Hotkeys,
             Some(ActionId::Redraw) => return Told::Redraw,
             Some(action) => command(action, self.page),
             None => key.typed().map(Command::Type),

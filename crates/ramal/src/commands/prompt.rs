@@ -65,6 +65,11 @@ impl Args {
         self.mode == Some(Mode::Rpc)
     }
 
+    /// Whether it was said what is to be printed.
+    pub(crate) fn mode_is_given(&self) -> bool {
+        self.mode.is_some()
+    }
+
     /// Whether something is to be said.
     pub(crate) fn is_wanted(&self) -> bool {
         self.print.is_some()

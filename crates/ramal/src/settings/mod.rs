@@ -22,6 +22,7 @@ use ramal_model::{RetryPolicy, ThinkingLevel};
 use ramal_session::Filter;
 
 use self::read::{Setting, Value};
+pub(crate) use self::screen::DoubleEscape;
 use self::screen::Screen;
 use self::values::{count, count_if_set, flag, folder, milliseconds, one_of, queue_mode, text};
 use crate::catalog;

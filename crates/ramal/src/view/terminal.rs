@@ -27,6 +27,12 @@ pub(crate) fn size() -> (u16, u16) {
     size.map_or((80, 24), |(columns, rows)| (columns.0.max(1), rows.0.max(1)))
 }
 
+/// Whether somebody sits before a terminal: what is read comes from one, and what is written goes there.
+pub(crate) fn is_both_ways() -> bool {
+    use std::io::IsTerminal as _;
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
 fn choose_columns(variable: Option<&str>, terminal: impl FnOnce() -> Option<usize>) -> usize {
     let sane = |columns: &usize| (1..=MOST_COLUMNS).contains(columns);
     variable

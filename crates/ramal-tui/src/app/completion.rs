@@ -1,0 +1,92 @@
+//! What can become of the word that is being typed.
+
+use std::sync::Arc;
+
+use ramal_session::{Kind, Role as Speaker, SessionManager};
+
+use super::slash::COMMANDS;
+use super::say::When;
+use super::{App, Message};
+use crate::completing::{Command, Entry, FileIndex, Told};
+use crate::keys::Key;
+
+/// Messages of the user's that are offered beside the entries that have labels.
+const MESSAGES: usize = 50;
+
+impl App {
+    /// What is written may be another text than before.
+    pub(super) fn typed(&mut self) {
+        self.is_stale = true;
+        self.completer.follow(&self.editor, &self.sources);
+        self.keep_draft();
+    }
+
+    /// Tab: shows what the word can become.
+    pub(super) fn complete(&mut self) {
+        self.completer.ask(&self.editor, &self.sources);
+    }
+
+    /// Gives a key to the list, if there is one. Answers whether it was for that.
+    pub(super) fn complete_key(&mut self, key: Key) -> bool {
+        match self.completer.key(&mut self.editor, &self.look.keymap, key) {
+            Told::Passed => return false,
+            Told::Redraw => self.is_stale = true,
+            Told::Accepted => self.typed(),
+            Told::Submit => {
+                self.submit(When::Soon);
+                self.typed();
+            }
+        }
+        true
+    }
+
+    /// Begins to know the files of the directory.
+    pub(super) fn watch_files(&mut self) {
+        let messages = self.messages.clone();
+        let tell = move || {
+            let _ = messages.send(Message::Done(Box::new(App::has_files)));
+        };
+        match FileIndex::start(self.agent.cwd(), tell) {
+            Ok(files) => self.files = Some(files),
+            Err(error) => self.hint = Some(format!("Files cannot be offered: {error}")),
+        }
+    }
+
+    fn has_files(&mut self) {
+        if let Some(files) = &self.files {
+            self.sources.files = files.files();
+            self.completer.follow(&self.editor, &self.sources);
+        }
+    }
+}
+
+/// The commands of the program, as they are offered.
+pub(super) fn commands() -> Arc<[Command]> {
+    COMMANDS
+        .iter()
+        .filter_map(|command| {
+            let (name, aliases) = command.names.split_first()?;
+            Some(Command {
+                name: (*name).to_owned(),
+                aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+                arguments: command.argument.to_owned(),
+                description: command.says.to_owned(),
+                source: String::new(),
+            })
+        })
+        .collect()
+}
+
+/// The entries that are offered: those with labels, then what the user said on this path, the latest first.
+pub(super) fn entries(session: &SessionManager) -> Arc<[Entry]> {
+    let labelled = session.get_labels();
+    let path = std::iter::successors(session.get_leaf_entry(), |entry| entry.parent());
+    let said = path.filter(|entry| entry.kind() == Kind::Message && entry.role() == Speaker::User);
+    let all = labelled.chain(said.take(MESSAGES));
+    all.filter_map(|entry| {
+        let label = entry.label().map(str::to_owned);
+        let entry = entry.read().ok()?;
+        Some(Entry { id: entry.id().to_string(), label, text: entry.text() })
+    })
+    .collect()
+}

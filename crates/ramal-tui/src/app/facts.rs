@@ -1,0 +1,139 @@
+//! What the footer tells of the session, found beside the screen.
+
+use std::path::PathBuf;
+
+use ramal_session::{EntryId, Message, SessionManager, Usage};
+
+use super::{App, completion};
+
+/// What is known of the session.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Facts {
+    pub(super) cwd: PathBuf,
+    pub(super) git: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) thinking: &'static str,
+    /// Tokens in the context, and how many fit.
+    pub(super) context: Option<(u64, Option<u64>)>,
+    /// Tokens and cost of all branches.
+    pub(super) used: Usage,
+    /// The leaf's id, its label, and which of its siblings the nearest fork above leads to.
+    pub(super) place: Place,
+    pub(super) is_damaged: bool,
+    /// The session that all this is of.
+    session_id: String,
+    is_looking: bool,
+    is_stale: bool,
+}
+
+/// Where in the tree one stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) leaf: Option<EntryId>,
+    pub(super) label: Option<String>,
+    /// The number of the branch at the nearest fork above, from 1, and how many there are.
+    pub(super) fork: Option<(usize, usize)>,
+}
+
+impl Facts {
+    /// Of a session in a directory nothing else is known yet.
+    pub(super) fn of(cwd: PathBuf) -> Facts {
+        Facts { cwd, ..Facts::default() }
+    }
+
+    /// Counts what a message cost that was just stored.
+    pub(super) fn count(&mut self, message: &str) {
+        if let Some(usage) = Message::new(message).usage() {
+            self.used += usage;
+        }
+    }
+}
+
+impl Place {
+    fn of(session: &SessionManager) -> Place {
+        let Some(leaf) = session.get_leaf_entry() else { return Place::default() };
+        let fork = leaf.nearest_fork().and_then(|entry| {
+            let all = entry.siblings();
+            let index = all.iter().position(|sibling| *sibling == entry)? + 1;
+            Some((index, all.len()))
+        });
+        Place { leaf: leaf.id().ok(), label: leaf.label().map(str::to_owned), fork }
+    }
+}
+
+impl App {
+    /// Looks again at what the footer tells, beside the screen.
+    pub(super) fn look_at_session(&mut self) {
+        if self.facts.is_looking {
+            self.facts.is_stale = true;
+            return;
+        }
+        self.facts.is_looking = true;
+        self.facts.is_stale = false;
+        let (agent, host) = (self.agent.clone(), std::sync::Arc::clone(&self.host));
+        let known = self.facts.session_id.clone();
+        let look = move || {
+            let cwd = agent.cwd();
+            let (id, name, place, is_damaged, file, entries) = agent.with_session(|session| {
+                let file = session.get_session_file().filter(|_| session.is_on_disk());
+                (
+                    session.get_session_id().to_owned(),
+                    session.get_session_name(),
+                    Place::of(session),
+                    session.damaged_lines() > 0,
+                    file.map(PathBuf::from),
+                    completion::entries(session),
+                )
+            });
+            let choice = agent.model_choice().ok();
+            let tokens = agent.context_tokens().ok().map(|count| count.tokens);
+            let model = choice.as_ref().and_then(|choice| choice.model.clone());
+            let window = model.as_deref().and_then(|model| host.window(model));
+            // What all branches cost is read once, and counted on from there. By a handle of its own: it
+            // may take seconds, and nobody waits for it.
+            let used = (known != id).then(|| match file {
+                Some(file) => SessionManager::open_in(&file, None, &cwd)
+                    .ok()
+                    .and_then(|session| session.get_session_stats().ok())
+                    .map(|stats| stats.usage)
+                    .unwrap_or_default(),
+                None => Usage::default(),
+            });
+            let git = host.git_branch(&cwd);
+            let thinking = choice.map_or("off", |choice| choice.thinking.name());
+            let context = tokens.map(|tokens| (tokens, window));
+            let facts = Facts {
+                cwd,
+                git,
+                name,
+                model,
+                thinking,
+                context,
+                place,
+                is_damaged,
+                session_id: id,
+                ..Facts::default()
+            };
+            (facts, used, entries)
+        };
+        self.aside(look, |app, (facts, used, entries)| {
+            app.sources.entries = entries;
+            let again = app.facts.is_stale;
+            let used = used.unwrap_or(app.facts.used);
+            app.facts = Facts { used, ..facts };
+            app.tell_title();
+            if again {
+                app.look_at_session();
+            }
+        });
+    }
+
+    /// Tells the window what it is about.
+    fn tell_title(&mut self) {
+        let folder = self.facts.cwd.file_name().map(|name| name.to_string_lossy().into_owned());
+        let parts = [self.facts.name.clone(), folder, Some("ramal".to_owned())];
+        let title = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+        self.effects.push(super::Effect::Title(title));
+    }
+}

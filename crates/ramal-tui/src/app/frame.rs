@@ -1,0 +1,263 @@
+//! What is seen: the conversation with the editor and the footer below it, or a view that covers it.
+
+use ratatui::text::{Line, Span};
+
+use super::{App, spinner};
+use crate::markdown::run::fit_line;
+use crate::screen::{Cursor, rule};
+use crate::text::width::{fit, width};
+use crate::text::{clean, human};
+use crate::theme::Role;
+
+/// Rows of the editor that are seen at most, as a share of the screen's.
+const EDITOR_SHARE: usize = 3;
+/// Rows of messages that wait that are seen.
+const WAITING: usize = 4;
+
+/// What is to be written to the terminal.
+pub(crate) struct Frame {
+    /// The bytes.
+    pub(crate) bytes: String,
+    /// Whether they are for the alternate screen.
+    pub(crate) covers: bool,
+    /// What leaves the main screen clean, whatever happens from now on.
+    pub(crate) parting: Option<String>,
+}
+
+/// The lines below what was printed.
+struct Below {
+    lines: Vec<Line<'static>>,
+    cursor: Option<Cursor>,
+}
+
+impl App {
+    /// Whether a frame would differ from the last one.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.is_stale
+    }
+
+    /// The next frame.
+    pub(crate) fn frame(&mut self) -> Frame {
+        self.is_stale = false;
+        self.note_what_runs();
+        self.ask_next();
+        if !self.over.is_empty() {
+            let view = self.over_view();
+            let view = self.with_question(view);
+            let bytes = self.full.show(self.columns, view.lines, view.cursor);
+            return Frame { bytes, covers: true, parting: None };
+        }
+        let agent = self.agent.clone();
+        let is_resized = std::mem::take(&mut self.is_resized)
+            || (self.columns, self.rows) != (self.screen.columns(), self.screen.rows());
+        if is_resized {
+            // What is printed now is printed at the new width, and is a part of what is drawn anew.
+            self.take_said();
+            let below = self.below();
+            let App { conversation, look, screen, is_open, hides_thinking, .. } = self;
+            let tail = |columns: u16, rows: usize| {
+                let scene = App::drawn(look, columns, *is_open, *hides_thinking);
+                agent.with_session(|session| conversation.tail(session, rows, &scene))
+            };
+            let bytes = screen.resize(self.columns, self.rows, tail, below.lines, below.cursor);
+            return Frame { bytes, covers: false, parting: Some(self.screen.parting()) };
+        }
+        let said = self.take_said();
+        let below = self.below();
+        let bytes = self.screen.show(&said, below.lines, below.cursor);
+        Frame { bytes, covers: false, parting: Some(self.screen.parting()) }
+    }
+
+    /// The lines that are to be printed for good.
+    pub(super) fn take_said(&mut self) -> Vec<Line<'static>> {
+        let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);
+        self.conversation.take_said(&scene)
+    }
+
+    fn note_what_runs(&mut self) {
+        let running = self.agent.running();
+        if running != self.busy.map(|(operation, _)| operation) {
+            self.busy = running.map(|operation| (operation, std::time::Instant::now()));
+        }
+    }
+
+    fn below(&mut self) -> Below {
+        let columns = usize::from(self.columns);
+        let rows = usize::from(self.rows);
+        let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);
+        let mut lines = self.conversation.open_lines(&scene);
+        lines.push(Line::default());
+        lines.extend(self.working_lines());
+        if let Some(hint) = &self.hint {
+            let style = self.look.theme.style(Role::Warning);
+            let text = clean::one_line(hint, columns);
+            lines.push(Line::styled(fit(&text, columns).into_owned(), style));
+        }
+        let mut cursor = None;
+        let mut put = |lines: &mut Vec<Line<'static>>, more: Vec<Line<'static>>, at: Option<Cursor>| {
+            cursor = at.map(|at| Cursor { row: at.row.saturating_add(clamp(lines.len())), ..at });
+            lines.extend(more);
+        };
+        match &mut self.question {
+            Some(asked) => {
+                asked.question.resize(self.columns, self.rows);
+                let (more, at) = asked.question.lines(self.columns, &self.look.theme, &self.look.keymap);
+                put(&mut lines, more, at);
+            }
+            None => {
+                let border = self.look.theme.style(Role::Border);
+                self.editor.resize(columns, (rows / EDITOR_SHARE).max(1));
+                let drawing = self.editor.lines(columns, &self.look.theme);
+                let above = if drawing.above > 0 { format!("↑ {}", drawing.above) } else { String::new() };
+                lines.push(rule(self.columns, &above, border));
+                let at = Cursor { column: drawing.cursor.x, row: drawing.cursor.y };
+                put(&mut lines, drawing.lines, Some(at));
+                let under = if drawing.below > 0 { format!("↓ {}", drawing.below) } else { String::new() };
+                lines.push(rule(self.columns, &under, border));
+                lines.extend(self.completer.lines(columns, &self.look.theme));
+            }
+        }
+        lines.extend(self.footer());
+        Below { lines, cursor }
+    }
+
+    /// What goes on, and what waits.
+    fn working_lines(&self) -> Vec<Line<'static>> {
+        let columns = usize::from(self.columns);
+        let (dim, accent) = (self.look.theme.style(Role::Dim), self.look.theme.style(Role::Accent));
+        let key = self.look.keymap.hint(crate::keys::ActionId::Interrupt).unwrap_or_default();
+        let mut lines = Vec::new();
+        let mut goes_on = |what: &str, since: std::time::Instant| {
+            let since = since.elapsed();
+            let rest = format!(" · {} · {key} ends it", spinner::lasting(since));
+            let room = columns.saturating_sub(2 + width(&rest));
+            let what = fit(&clean::one_line(what, columns), room).into_owned();
+            let spans = vec![
+                Span::styled(format!("{} ", spinner::sign(since)), accent),
+                Span::styled(what, accent),
+                Span::styled(rest, dim),
+            ];
+            lines.push(fit_line(Line::from(spans), columns));
+        };
+        if let Some((operation, since)) = self.busy {
+            goes_on(self.names(operation), since);
+        }
+        if let Some((_, command, since)) = &self.shell {
+            goes_on(&format!("! {command}"), *since);
+        }
+        let (soon, afterwards) = &self.waiting;
+        let marked = soon.iter().map(|text| ("soon", text)).chain(afterwards.iter().map(|text| ("then", text)));
+        for (when, text) in marked.take(WAITING) {
+            let text = clean::one_line(text, columns);
+            lines.push(fit_line(Line::styled(format!("  {when}: {text}"), dim), columns));
+        }
+        let more = (soon.len() + afterwards.len()).saturating_sub(WAITING);
+        if more > 0 {
+            lines.push(fit_line(Line::styled(format!("  and {more} more"), dim), columns));
+        }
+        lines
+    }
+
+    fn names(&self, operation: ramal_agent::Operation) -> &'static str {
+        use ramal_agent::Operation;
+        match operation {
+            Operation::Turn => "Working",
+            Operation::Navigation if self.is_summing_up => "Summing up the branch that is left",
+            Operation::Navigation => "Going there",
+            Operation::Replacement => "Going to another session",
+            Operation::Compaction => "Making the conversation shorter",
+        }
+    }
+
+    /// Where one is; and what the model is and has used.
+    fn footer(&self) -> Vec<Line<'static>> {
+        let columns = usize::from(self.columns);
+        let theme = &self.look.theme;
+        let (dim, warning) = (theme.style(Role::Dim), theme.style(Role::Warning));
+        let facts = &self.facts;
+        let mut place = vec![shown_path(&facts.cwd, self.home.as_deref())];
+        if let Some(git) = &facts.git {
+            place.push(format!("({})", clean::one_line(git, 40)));
+        }
+        let mut left = vec![Span::styled(place.join(" "), dim)];
+        if let Some(name) = &facts.name {
+            left.push(Span::styled(format!(" · {}", clean::one_line(name, 60)), theme.style(Role::Text)));
+        }
+        let mut right = Vec::new();
+        if let Some((index, count)) = facts.place.fork {
+            right.push(Span::styled(format!("‹{index}/{count}› "), theme.style(Role::Accent)));
+        }
+        if let Some(label) = &facts.place.label {
+            right.push(Span::styled(format!("[{}] ", clean::one_line(label, 30)), theme.style(Role::Label)));
+        }
+        if let Some(leaf) = &facts.place.leaf {
+            right.push(Span::styled(clean::one_line(leaf, 12), dim));
+        }
+        let first = spread(left, right, columns);
+        let used = &facts.used;
+        let mut numbers = Vec::new();
+        if used.input + used.output > 0.0 {
+            let sent = used.input + used.cache_read + used.cache_write;
+            numbers.push(format!("↑{} ↓{}", tokens(sent), tokens(used.output)));
+        }
+        if used.cost > 0.0 {
+            numbers.push(human::cost(used.cost));
+        }
+        let mut left = vec![Span::styled(numbers.join(" "), dim)];
+        if let Some((count, window)) = facts.context {
+            let space = if numbers.is_empty() { "" } else { " · " };
+            let (text, is_full) = match window.filter(|window| *window > 0) {
+                Some(window) => {
+                    let share = count as f64 * 100.0 / window as f64;
+                    (format!("{share:.0}% of {}", tokens(window as f64)), share > 80.0)
+                }
+                None => (format!("{} tokens", tokens(count as f64)), false),
+            };
+            left.push(Span::styled(space, dim));
+            let text = if is_full { format!("{text} !") } else { text };
+            left.push(Span::styled(text, if is_full { warning } else { dim }));
+        }
+        if facts.is_damaged {
+            left.push(Span::styled(" · damaged lines: `ramal check`", warning));
+        }
+        let model = match &facts.model {
+            Some(model) if facts.thinking == "off" => clean::one_line(model, 60),
+            Some(model) => format!("{} · thinking: {}", clean::one_line(model, 60), facts.thinking),
+            None => "no model: /model".to_owned(),
+        };
+        let second = spread(left, vec![Span::styled(model, dim)], columns);
+        vec![first, second]
+    }
+}
+
+/// A line with something at its left and something at its right end; the left gives way.
+fn spread(left: Vec<Span<'static>>, right: Vec<Span<'static>>, columns: usize) -> Line<'static> {
+    let wide = |spans: &[Span<'_>]| spans.iter().map(|span| width(&span.content)).sum::<usize>();
+    let taken = wide(&right);
+    if taken + 2 >= columns {
+        return fit_line(Line::from(left), columns);
+    }
+    let mut line = fit_line(Line::from(left), columns - taken - 1);
+    let gap = columns - taken - wide(&line.spans);
+    line.spans.push(Span::raw(" ".repeat(gap)));
+    line.spans.extend(right);
+    line
+}
+
+/// A directory, with `~` for the user's own.
+fn shown_path(path: &std::path::Path, home: Option<&std::path::Path>) -> String {
+    let shown = match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    };
+    clean::name(&shown)
+}
+
+fn tokens(number: f64) -> String {
+    human::short_count(number.clamp(0.0, 1e15) as u64)
+}
+
+fn clamp(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,100 @@
+//! What the conversation needs of the program around it: files, settings, models, other sessions.
+//!
+//! Whatever may take longer than a moment is asked for on a thread of its own.
+
+use std::io;
+use std::path::Path;
+
+use ramal_session::{Filter, SessionManager};
+
+use crate::model_view::ModelRow;
+use crate::settings_view::SettingRow;
+use crate::theme::{Background, Theme};
+
+/// What the user wants of the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wishes {
+    /// What Escape opens that is pressed twice on an empty editor.
+    pub double_escape: DoubleEscape,
+    /// Whether it is asked, at a navigation, if the branch that is left is to be summed up.
+    pub asks_for_summary: bool,
+    /// Whether what the model thinks is shown.
+    pub hides_thinking: bool,
+    /// No greeting at the start.
+    pub is_quiet: bool,
+    /// Entries that are printed when a session is opened.
+    pub replay_limit: usize,
+    /// What the tree shows when it is opened.
+    pub tree_filter: Filter,
+}
+
+impl Default for Wishes {
+    fn default() -> Wishes {
+        Wishes {
+            double_escape: DoubleEscape::Tree,
+            asks_for_summary: true,
+            hides_thinking: false,
+            is_quiet: false,
+            replay_limit: 600,
+            tree_filter: Filter::Default,
+        }
+    }
+}
+
+/// What Escape opens that is pressed twice (contract, section 10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DoubleEscape {
+    /// The tree; `/branch` opens it, too.
+    Tree,
+    /// The user's messages, to begin a session before one of them.
+    Branch,
+    /// Nothing.
+    None,
+}
+
+/// The program around the conversation.
+pub trait Host: Send + Sync + 'static {
+    /// What the user wants of the screen, as the settings for a directory have it.
+    fn wishes(&self, cwd: &Path) -> Wishes;
+
+    /// The theme for a background, and what is wrong with the user's own.
+    fn theme(&self, background: Background) -> (Theme, Vec<String>);
+
+    /// Remembers where one is in a session.
+    fn remember(&self, session: &SessionManager);
+
+    /// The tokens that fit into a conversation with a model, as far as they are known.
+    fn window(&self, model: &str) -> Option<u64>;
+
+    /// The branch of git that is checked out in a directory. May take long.
+    fn git_branch(&self, cwd: &Path) -> Option<String>;
+
+    /// The first model that can be used, for sessions that name none.
+    fn any_model(&self) -> Option<String>;
+
+    /// The models that can be used, of which `present` is at work. May take long.
+    fn models(&self, present: Option<&str>) -> Vec<ModelRow>;
+
+    /// The settings for a directory, as they can be changed.
+    fn settings(&self, cwd: &Path) -> Vec<SettingRow>;
+
+    /// Sets one of them in the user's own file. Answers what is to be told of it: where it stands, or that a
+    /// project's file goes before it.
+    ///
+    /// # Errors
+    /// Why it could not be set.
+    fn set(&self, cwd: &Path, key: &str, value: &str) -> Result<String, String>;
+
+    /// Something was sent in a directory: it is one of the earlier prompts from now on.
+    fn sent(&self, cwd: &Path, text: &str);
+
+    /// Gives a text to the user's own editor, and answers what came of it; none if nothing was changed.
+    /// The terminal is lent to it meanwhile.
+    ///
+    /// # Errors
+    /// If there is no editor, or it failed.
+    fn edit(&self, text: &str) -> io::Result<Option<String>>;
+
+    /// Tells the user something once the terminal is theirs again.
+    fn complain(&self, message: &str);
+}

@@ -1,0 +1,302 @@
+//! `ramal` alone: a conversation at work in the terminal, an editor below it, the tree one key away.
+//!
+//! [`App`] is told what happens, one [`Message`] after the other: keys, events of the session, work that is
+//! done. It answers with frames and with [`Effect`]s, and waits for nothing: what takes longer than a moment
+//! is a job beside it. [`run`] stands between it and the terminal.
+//!
+//! [`conversation`] is what is printed on the main screen, [`over`] what covers it, [`keys`] what keys do,
+//! [`slash`] what words do, [`moves`] how one goes elsewhere, [`frame`] what all of it looks like.
+
+mod asks;
+mod choices;
+mod completion;
+mod conversation;
+mod facts;
+mod frame;
+mod host;
+mod jobs;
+mod keys;
+mod look;
+mod moves;
+mod over;
+mod pending;
+mod questions;
+mod run;
+mod say;
+mod slash;
+mod spinner;
+mod start;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use ramal_agent::{AgentEvent, AgentSession, Operation};
+use ramal_session::SessionManager;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+
+pub use self::asks::{Answer, Ask, Asker, Remembered};
+pub use self::host::{DoubleEscape, Host, Wishes};
+pub use self::look::Look;
+pub use self::run::{Left, Messages, Start, run};
+
+use self::asks::Asks;
+use self::conversation::{Conversation, Drawn, Path};
+use self::facts::Facts;
+use self::jobs::Job;
+use self::over::Over;
+use self::questions::Asked;
+use crate::completing::{Completer, FileIndex, Sources};
+use crate::editor::Editor;
+use crate::keys::DoublePress;
+use crate::screen::{FullScreen, Screen};
+use crate::terminal::Input;
+use crate::theme::Background;
+use crate::transcript::Block;
+
+/// Something that happened.
+pub(crate) enum Message {
+    /// In the terminal.
+    Input(Input),
+    /// In the session.
+    Event(Arc<AgentEvent>),
+    /// Work beside is done; this takes in what came of it.
+    Done(Job),
+}
+
+/// What is to be done with the terminal.
+pub(crate) enum Effect {
+    /// A text goes to the clipboard.
+    Copy(String),
+    /// The window gets a title.
+    Title(String),
+    /// The process is stopped until the shell wakes it.
+    Suspend,
+    /// What is written is given to the user's own editor.
+    ExternalEditor,
+    /// Everything is drawn anew.
+    Redraw,
+    /// Somebody who looks elsewhere is wanted.
+    Bell,
+}
+
+/// Why the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leaving {
+    /// Somebody wants it.
+    Wanted,
+    /// A signal came.
+    Signal(i32),
+    /// The terminal is gone.
+    Closed,
+}
+
+/// A conversation at work.
+pub(crate) struct App {
+    agent: AgentSession,
+    host: Arc<dyn Host>,
+    runtime: Handle,
+    messages: Sender<Message>,
+    look: Look,
+    background: Background,
+    wishes: Wishes,
+    columns: u16,
+    rows: u16,
+    conversation: Conversation,
+    screen: Screen,
+    full: FullScreen,
+    editor: Editor,
+    completer: Completer,
+    sources: Sources,
+    files: Option<FileIndex>,
+    /// What covers the main screen; the last is seen.
+    over: Vec<Over>,
+    /// Where an entry was chosen, while the way to it goes on.
+    parked: Option<Over>,
+    /// The user's own directory.
+    home: Option<PathBuf>,
+    facts: Facts,
+    /// What the session is busy with, and since when.
+    busy: Option<(Operation, Instant)>,
+    /// A branch that is left is being summed up.
+    is_summing_up: bool,
+    /// Ends the command of the user's that runs, which was begun then.
+    shell: Option<(CancellationToken, String, Instant)>,
+    /// What waits to be said: to a turn that runs, and after it.
+    waiting: (Vec<String>, Vec<String>),
+    escape: DoublePress,
+    clear: DoublePress,
+    /// A line below the conversation, until the next key.
+    hint: Option<String>,
+    /// Tool calls are shown whole.
+    is_open: bool,
+    hides_thinking: bool,
+    asks: Asks,
+    question: Option<Asked>,
+    effects: Vec<Effect>,
+    leaving: Option<Leaving>,
+    is_stale: bool,
+    /// The screen's lines are to be laid out anew.
+    is_resized: bool,
+}
+
+impl App {
+    /// What happened.
+    pub(crate) fn take(&mut self, message: Message) {
+        match message {
+            Message::Input(input) => self.input(input),
+            Message::Event(event) => self.event(&event),
+            Message::Done(job) => {
+                job(self);
+                self.is_stale = true;
+            }
+        }
+    }
+
+    fn input(&mut self, input: Input) {
+        match input {
+            Input::Key(key) => {
+                self.hint = None;
+                self.key(key);
+            }
+            Input::Paste(text) => self.paste(&text),
+            Input::Resize(columns, rows) => {
+                (self.columns, self.rows) = (columns.max(1), rows.max(1));
+                self.is_resized = true;
+                self.full.forget();
+            }
+            Input::Resumed => {
+                self.screen.begin_anew();
+                self.is_resized = true;
+                self.full.forget();
+            }
+            Input::Background(color) => {
+                self.background = Background::of(color);
+                self.choose_theme();
+            }
+            Input::Quit(signal) => self.leaving = Some(Leaving::Signal(signal)),
+            Input::Closed => self.leaving = Some(Leaving::Closed),
+            Input::FocusGained | Input::FocusLost => return,
+        }
+        self.is_stale = true;
+    }
+
+    fn event(&mut self, event: &AgentEvent) {
+        self.is_stale = true;
+        self.conversation.event(event, Timestamp::now());
+        match event {
+            AgentEvent::QueueUpdate { steering, follow_up } => {
+                self.waiting = (steering.clone(), follow_up.clone());
+            }
+            AgentEvent::MessageEnd { message, .. } => self.facts.count(message),
+            AgentEvent::TurnEnd { .. } | AgentEvent::SessionInfoChanged { .. } => self.look_at_session(),
+            AgentEvent::AgentEnd { .. } | AgentEvent::CompactionEnd { .. } => {
+                self.look_at_session();
+                self.job(
+                    {
+                        let agent = self.agent.clone();
+                        async move { agent.wait_for_idle().await }
+                    },
+                    |app, ()| app.follow(),
+                );
+            }
+            AgentEvent::SessionTree { .. } => self.went(),
+            AgentEvent::SessionReplaced { .. } => self.is_elsewhere(),
+            _ => {}
+        }
+    }
+
+    /// Looks again at what stands outside: what other programs appended. Called now and then.
+    pub(crate) fn look_around(&mut self) {
+        if self.agent.running().is_some() {
+            return;
+        }
+        let agent = self.agent.clone();
+        let (changed, goes_on) = agent.with_session(|session| {
+            let end = session.get_leaf_entry().filter(|leaf| !leaf.has_children()).map(|leaf| leaf.position());
+            match session.refresh() {
+                Ok(true) => (Ok(true), end.is_some_and(|end| moves::follow_others(session, end))),
+                other => (other, false),
+            }
+        });
+        match changed {
+            Ok(false) => return,
+            Ok(true) if goes_on => self.hint = Some("Another program goes on in this session".into()),
+            Ok(true) => self.hint = Some("Another program has added to this session".into()),
+            Err(error) => self.hint = Some(error.to_string()),
+        }
+        self.is_stale = true;
+        self.follow();
+        self.look_at_session();
+    }
+
+    /// Prints what was appended to the path while nothing runs.
+    fn follow(&mut self) {
+        if self.agent.running().is_some() {
+            return;
+        }
+        self.is_stale = true;
+        let agent = self.agent.clone();
+        let followed = agent.with_session(|session| self.conversation.follow(session));
+        match followed {
+            Ok(Path::GoesOn) => {}
+            Ok(Path::IsAnother) => self.went(),
+            Err(error) => self.say_wrong(&error),
+        }
+    }
+
+    fn say(&mut self, block: Block) {
+        self.is_stale = true;
+        self.conversation.say(block);
+    }
+
+    /// Tells what went wrong, in the conversation.
+    fn say_wrong(&mut self, error: &dyn std::error::Error) {
+        let mut text = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let cause_text = cause.to_string();
+            if !text.ends_with(&cause_text) {
+                text = format!("{text}: {cause_text}");
+            }
+            source = cause.source();
+        }
+        self.say(Block::wrong(&text));
+    }
+
+    /// Draws with the theme that the settings name.
+    fn choose_theme(&mut self) {
+        let (theme, problems) = self.host.theme(self.background);
+        if theme != self.look.theme {
+            self.look.theme = theme;
+            self.full.forget();
+            self.is_resized = true;
+        }
+        if let Some(problem) = problems.first() {
+            self.notice(problem);
+        }
+    }
+
+    /// A read of the session, for a moment.
+    fn with_session<T>(&self, look: impl FnOnce(&mut SessionManager) -> T) -> T {
+        self.agent.with_session(look)
+    }
+
+    /// Whether the user can move and change things: nothing runs that would have to be ended first.
+    fn is_idle(&self) -> bool {
+        self.agent.running().is_none() && self.shell.is_none()
+    }
+
+    /// Whether a frame is due because time passes: something runs.
+    pub(crate) fn is_moving(&self) -> bool {
+        self.busy.is_some() || self.shell.is_some() || self.agent.running().is_some()
+    }
+
+    /// How lines of the conversation are drawn.
+    fn drawn<'a>(look: &'a Look, columns: u16, is_open: bool, hides_thinking: bool) -> Drawn<'a> {
+        Drawn { width: usize::from(columns), look, options: look.options(is_open, hides_thinking) }
+    }
+}

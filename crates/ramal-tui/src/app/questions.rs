@@ -1,0 +1,154 @@
+//! Questions to the user, one at a time: in place of the editor, or at the foot of what covers the screen.
+
+use ramal_session::json;
+use ratatui::layout::Position;
+use tokio::sync::oneshot;
+
+use super::asks::{Answer, Ask, Remembered};
+use super::moves::SumUp;
+use super::{App, Effect};
+use crate::keys::Key;
+use crate::question::{self, Permission, PermissionAnswer, Question, SummaryAnswer, Told};
+use crate::scene::View;
+use crate::text::says::called_on;
+
+/// A question, and what is done with the answer.
+pub(super) struct Asked {
+    pub(super) question: Question,
+    then: Then,
+}
+
+/// What is done with an answer.
+enum Then {
+    /// This, also if there is none.
+    Do(Box<dyn FnOnce(&mut App, Told) + Send>),
+    /// Whoever asked for a permission gets it, if somebody still waits.
+    Permit { answers: Vec<PermissionAnswer>, sender: oneshot::Sender<Answer> },
+}
+
+impl Asked {
+    /// Whether nobody waits for the answer any more.
+    fn is_over(&self) -> bool {
+        matches!(&self.then, Then::Permit { sender, .. } if sender.is_closed())
+    }
+}
+
+impl App {
+    /// Asks something. `then` gets an answer, or that there is none.
+    pub(super) fn question(&mut self, question: Question, then: impl FnOnce(&mut App, Told) + Send + 'static) {
+        self.question = Some(Asked { question, then: Then::Do(Box::new(then)) });
+        self.is_stale = true;
+    }
+
+    /// Somebody wants to know whether a tool may be run.
+    pub(super) fn ask(&mut self, ask: Ask) {
+        self.asks.push(ask);
+        self.is_stale = true;
+        self.effects.push(Effect::Bell);
+        if !self.over.is_empty() {
+            self.notice("The model waits for a permission: close this to answer");
+        }
+        self.ask_next();
+    }
+
+    /// Puts the next question that waits to the user, if nothing is in the way.
+    pub(super) fn ask_next(&mut self) {
+        if self.question.as_ref().is_some_and(Asked::is_over) {
+            self.question = None;
+            self.is_stale = true;
+        }
+        if self.question.is_some() || !self.over.is_empty() {
+            return;
+        }
+        let Some(Ask { tool, reason, arguments, offered, answer: sender }) = self.asks.next() else { return };
+        let shows = match json::get_str(arguments.as_bytes(), "command") {
+            Some(command) => command.into_owned(),
+            None => called_on(&tool, &arguments, &self.facts.cwd.to_string_lossy()),
+        };
+        let offers = |remembered| offered.contains(&remembered).then_some("");
+        let (question, answers) = question::permission(&Permission {
+            tool: &tool,
+            reason: &format!("The model wants to {reason}."),
+            shows: &shows,
+            for_session: offers(Remembered::Session),
+            for_project: offers(Remembered::Project),
+        });
+        self.question = Some(Asked { question, then: Then::Permit { answers, sender } });
+        self.is_stale = true;
+    }
+
+    /// Asks whether the branch that is left for an entry is to be summed up.
+    pub(super) fn ask_for_summary(&mut self, id: &str) {
+        let id = id.to_owned();
+        self.question(question::summary(""), move |app, told| {
+            // Without an answer one is back where it was chosen.
+            let Some(answer) = SummaryAnswer::of(&told) else { return };
+            let sum_up = match answer {
+                SummaryAnswer::No => SumUp::No,
+                SummaryAnswer::Yes => SumUp::Yes,
+                SummaryAnswer::Focused(instructions) => SumUp::With(instructions),
+            };
+            app.go_from_here(&id, sum_up);
+        });
+    }
+
+    pub(super) fn question_key(&mut self, key: Key) {
+        let Some(asked) = &mut self.question else { return };
+        let told = asked.question.key(&self.look.keymap, key);
+        self.question_told(told);
+    }
+
+    pub(super) fn question_paste(&mut self, text: &str) {
+        let Some(asked) = &mut self.question else { return };
+        let told = asked.question.paste(text);
+        self.question_told(told);
+    }
+
+    fn question_told(&mut self, told: Told) {
+        self.is_stale = true;
+        match told {
+            Told::Nothing | Told::Redraw => {}
+            Told::Suspend => self.effects.push(Effect::Suspend),
+            Told::Hotkeys => self.open_hotkeys(),
+            Told::Answer { .. } | Told::Back => {
+                match self.question.take().map(|asked| asked.then) {
+                    Some(Then::Do(then)) => then(self, told),
+                    Some(Then::Permit { answers, sender }) => {
+                        let answer = PermissionAnswer::of(&told, &answers).unwrap_or(PermissionAnswer::No);
+                        // The turn may just have been ended.
+                        let _ = sender.send(granted(answer));
+                    }
+                    None => {}
+                }
+                self.ask_next();
+            }
+        }
+    }
+
+    /// Puts the question at the foot of what covers the screen.
+    pub(super) fn with_question(&mut self, mut view: View) -> View {
+        let Some(asked) = &mut self.question else { return view };
+        asked.question.resize(self.columns, self.rows);
+        let (lines, cursor) = asked.question.lines(self.columns, &self.look.theme, &self.look.keymap);
+        let room = usize::from(self.rows);
+        let skip = lines.len().saturating_sub(room);
+        view.lines.truncate(room - (lines.len() - skip));
+        let top = view.lines.len();
+        view.lines.extend(lines.into_iter().skip(skip));
+        view.cursor = cursor.and_then(|cursor| {
+            let row = (usize::from(cursor.row) + top).checked_sub(skip)?;
+            Some(Position::new(cursor.column, u16::try_from(row).ok()?))
+        });
+        view
+    }
+}
+
+fn granted(answer: PermissionAnswer) -> Answer {
+    let remembered = match answer {
+        PermissionAnswer::No => return Answer::default(),
+        PermissionAnswer::Once => None,
+        PermissionAnswer::Session => Some(Remembered::Session),
+        PermissionAnswer::Project => Some(Remembered::Project),
+    };
+    Answer { is_yes: true, remembered }
+}

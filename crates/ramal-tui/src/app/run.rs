@@ -1,0 +1,273 @@
+//! Between the terminal and [`App`]: keys and events in, frames out.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use ramal_agent::AgentSession;
+use ramal_session::SessionManager;
+use tokio::runtime::Handle;
+
+use super::frame::Frame;
+use super::{App, Asker, Effect, Host, Leaving, Look, Message, spinner};
+use crate::theme::Background;
+use crate::terminal::{InputThread, Terminal, TerminalWriter};
+
+/// How long nothing may be drawn while things keep happening.
+const FRAME: Duration = Duration::from_millis(16);
+
+/// How often it is looked whether another program has appended.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Bytes of entries that are read between two looks at the keys.
+const SLICE: u64 = 2 << 20;
+
+/// How long a session may take to store what a turn has when the program ends.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// What a conversation begins with.
+pub struct Start {
+    /// The session at work.
+    pub agent: AgentSession,
+    /// The program around it.
+    pub host: Arc<dyn Host>,
+    /// Where work is done beside the screen.
+    pub runtime: Handle,
+    /// What is drawn with.
+    pub look: Look,
+    /// What is written in the editor at the beginning.
+    pub draft: Option<String>,
+    /// What is said at once.
+    pub said: Option<ramal_agent::Prompt>,
+    /// What the user is to be told first.
+    pub notices: Vec<String>,
+    /// The user's own directory, which is shown as `~`.
+    pub home: Option<PathBuf>,
+    /// The size of the terminal, columns and rows.
+    pub size: (u16, u16),
+    /// The background of the terminal.
+    pub background: Background,
+    /// Messages, and where they are sent.
+    pub channel: Messages,
+}
+
+/// What happens comes through here, from before a session is there.
+pub struct Messages {
+    pub(super) sender: Sender<Message>,
+    pub(super) receiver: Receiver<Message>,
+}
+
+impl Default for Messages {
+    fn default() -> Messages {
+        let (sender, receiver) = channel();
+        Messages { sender, receiver }
+    }
+}
+
+impl Messages {
+    /// Whoever asks the user by way of these.
+    pub fn asker(&self) -> Asker {
+        Asker(self.sender.clone())
+    }
+}
+
+/// How the program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// Somebody wanted it.
+    Wanted,
+    /// By a signal.
+    Signal(i32),
+}
+
+/// Runs a conversation until somebody leaves it.
+///
+/// # Errors
+/// If the terminal cannot be read or written to.
+pub fn run(terminal: Terminal, start: Start) -> io::Result<Left> {
+    let mut terminal = terminal;
+    let sender = start.channel.sender.clone();
+    let input = terminal.listen(move |input| sender.send(Message::Input(input)).is_ok())?;
+    let (mut app, messages) = App::new(start);
+    let mut screen = Outlet { writer: terminal.writer(), terminal: &terminal, input: &input, covers: false };
+    let left = screen.serve(&mut app, &messages);
+    // Whatever it was, what a turn has is stored.
+    app.end(ENDING);
+    let left = left?;
+    terminal.leave()?;
+    Ok(left)
+}
+
+/// Where frames go.
+struct Outlet<'a> {
+    writer: TerminalWriter,
+    terminal: &'a Terminal,
+    input: &'a InputThread,
+    covers: bool,
+}
+
+impl Outlet<'_> {
+    fn serve(&mut self, app: &mut App, messages: &Receiver<Message>) -> io::Result<Left> {
+        let mut drawn: Option<Instant> = None;
+        let mut looked = Instant::now();
+        let mut has_work = true;
+        loop {
+            let is_due = drawn.is_none_or(|drawn| drawn.elapsed() >= FRAME);
+            if app.is_stale() && is_due {
+                let frame = app.frame();
+                self.show(frame)?;
+                drawn = Some(Instant::now());
+            }
+            let patience = match (has_work, app.is_stale(), app.is_moving()) {
+                (true, ..) => Duration::ZERO,
+                (false, true, _) => FRAME,
+                (false, false, true) => spinner::STEP,
+                (false, false, false) => LOOK,
+            };
+            match messages.recv_timeout(patience) {
+                Ok(message) => {
+                    app.take(message);
+                    // What came with it is taken in before anything is drawn, as far as the time goes.
+                    let since = Instant::now();
+                    while since.elapsed() < FRAME
+                        && let Ok(message) = messages.try_recv()
+                    {
+                        app.take(message);
+                    }
+                    has_work = true;
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if looked.elapsed() >= LOOK {
+                        looked = Instant::now();
+                        app.look_around();
+                    }
+                    app.tick();
+                    has_work = app.work(SLICE);
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(Left::Wanted),
+            }
+            self.effects(app)?;
+            match app.leaving() {
+                None => {}
+                Some(Leaving::Signal(signal)) => return Ok(Left::Signal(signal)),
+                Some(Leaving::Wanted | Leaving::Closed) => return Ok(Left::Wanted),
+            }
+        }
+    }
+
+    fn show(&mut self, frame: Frame) -> io::Result<()> {
+        if frame.covers != self.covers {
+            self.covers = frame.covers;
+            self.writer.alternate_screen(frame.covers);
+        }
+        if let Some(parting) = frame.parting {
+            self.writer.set_parting(parting);
+        }
+        self.writer.write_all(frame.bytes.as_bytes())?;
+        self.writer.flush()
+    }
+
+    fn effects(&mut self, app: &mut App) -> io::Result<()> {
+        for effect in app.take_effects() {
+            match effect {
+                Effect::Copy(text) => {
+                    let in_tmux = std::env::var_os("TMUX").is_some();
+                    match self.writer.copy(&text, in_tmux) {
+                        Ok(()) => self.writer.flush()?,
+                        Err(_) => app.hint("That is too long for the clipboard of a terminal"),
+                    }
+                }
+                Effect::Title(title) => {
+                    self.writer.title(&title);
+                    self.writer.flush()?;
+                }
+                Effect::Suspend => self.terminal.suspend()?,
+                Effect::ExternalEditor => {
+                    let text = app.written();
+                    let host = app.host();
+                    let edited = self.terminal.lend(Some(self.input), || host.edit(&text))?;
+                    app.was_lent(edited);
+                }
+                Effect::Redraw => app.redraw(),
+                Effect::Bell => {
+                    self.writer.bell();
+                    self.writer.flush()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl App {
+    fn leaving(&self) -> Option<Leaving> {
+        self.leaving
+    }
+
+    fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    fn hint(&mut self, text: &str) {
+        self.hint = Some(text.to_owned());
+        self.is_stale = true;
+    }
+
+    fn written(&self) -> String {
+        self.editor.text()
+    }
+
+    fn host(&self) -> Arc<dyn Host> {
+        Arc::clone(&self.host)
+    }
+
+    /// The terminal was lent to another program, and is ours again.
+    fn was_lent(&mut self, edited: io::Result<Option<String>>) {
+        match edited {
+            Ok(Some(text)) => self.editor.replace_text(&text),
+            Ok(None) => self.hint("Nothing was changed"),
+            Err(error) => self.hint(&format!("The editor could not be used: {error}")),
+        }
+        self.screen.begin_anew();
+        self.redraw();
+    }
+
+    fn redraw(&mut self) {
+        self.full.forget();
+        self.is_resized = true;
+        self.is_stale = true;
+    }
+
+    /// Time has passed.
+    fn tick(&mut self) {
+        if self.is_moving() {
+            self.is_stale = true;
+        }
+    }
+
+    /// Ends what runs, waits until it is stored, and forces everything to disk.
+    fn end(&mut self, limit: Duration) {
+        self.agent.abort();
+        if let Some((shell, ..)) = &self.shell {
+            shell.cancel();
+        }
+        let agent = self.agent.clone();
+        self.runtime.block_on(async move {
+            // Whoever does not end by then is left behind; whole messages are stored already.
+            let _ = tokio::time::timeout(limit, agent.wait_for_idle()).await;
+        });
+        self.agent.give_up_titles();
+        let host = Arc::clone(&self.host);
+        self.keep_draft_now();
+        self.agent.with_session(|session: &mut SessionManager| {
+            if session.is_on_disk() {
+                host.remember(session);
+            }
+            if let Err(error) = session.sync() {
+                host.complain(&error.to_string());
+            }
+        });
+    }
+}

@@ -1,0 +1,185 @@
+//! Sending what was written: to the model, to the shell, or as a command of the program.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use ramal_agent::tools::outputs_folder;
+use ramal_agent::shell::{self, ShellCommand, Surroundings};
+use ramal_agent::{AgentError, AgentSession, Prompt};
+use ramal_session::time;
+use tokio_util::sync::CancellationToken;
+
+use super::App;
+use super::slash::Said;
+use crate::completing::mentions;
+use crate::editor::{Content, MarkKind};
+use crate::transcript::Block;
+
+/// When something is said while the model is at work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    /// As soon as it can be.
+    Soon,
+    /// When the model has nothing more to do.
+    Afterwards,
+}
+
+impl App {
+    /// Sends what stands in the editor.
+    pub(super) fn submit(&mut self, when: When) {
+        let text = self.editor.text();
+        if text.trim().is_empty() && self.editor.content().marks().is_empty() {
+            return;
+        }
+        if let Some(command) = Said::parse(&text) {
+            match command {
+                Said::Unknown(name) => {
+                    self.hint = Some(format!("There is no command /{name}; what is written stays"));
+                }
+                Said::Command { action, rest } => {
+                    self.take_written();
+                    action(self, &rest);
+                }
+            }
+            return;
+        }
+        if let Some(command) = ShellCommand::parse(&text) {
+            if self.shell.is_some() {
+                self.hint = Some("A command runs already: Escape ends it".into());
+                return;
+            }
+            self.take_written();
+            self.run(command);
+            return;
+        }
+        let content = self.editor.content().clone();
+        let prompt = self.prompt_of(&content);
+        let prompt = match prompt {
+            Ok(prompt) => prompt,
+            Err(why) => {
+                self.hint = Some(why);
+                return;
+            }
+        };
+        let said = self.say_to_model(prompt, when);
+        match said {
+            Ok(()) => {
+                self.take_written();
+            }
+            // What was written stays in the editor.
+            Err(error) => self.say_wrong(&error),
+        }
+    }
+
+    /// Takes what was written out of the editor; it is the newest of the earlier prompts then.
+    fn take_written(&mut self) {
+        let text = self.editor.take().text();
+        self.host.sent(&self.agent.cwd(), &text);
+        self.is_stale = true;
+    }
+
+    /// Says something to the model.
+    pub(super) fn say_to_model(&mut self, prompt: Prompt, when: When) -> Result<(), AgentError> {
+        let _in_runtime = self.runtime.enter();
+        if self.agent.model_choice()?.model.is_none() {
+            self.agent.set_default_model(self.host.any_model());
+        }
+        match when {
+            When::Soon => AgentSession::steer(&self.agent, prompt),
+            When::Afterwards => AgentSession::follow_up(&self.agent, prompt),
+        }
+    }
+
+    /// What is said, with the images that are marked in it or named by `@`.
+    fn prompt_of(&self, content: &Content) -> Result<Prompt, String> {
+        let text = content.text();
+        let mut prompt = Prompt { typed: Some(text.clone()), ..Prompt::text(text.clone()) };
+        let cwd = self.agent.cwd();
+        let marked = content.marks().iter().filter_map(|mark| match mark.kind() {
+            MarkKind::Image { source } => Some(PathBuf::from(source)),
+            MarkKind::Paste => None,
+        });
+        let named = mentions(&text).into_iter().map(|name| cwd.join(name)).filter(|path| is_image(path));
+        for path in marked.chain(named) {
+            prompt.attach(&path).map_err(|error| error.to_string())?;
+        }
+        Ok(prompt)
+    }
+
+    /// Runs a command of the user's.
+    fn run(&mut self, command: ShellCommand) {
+        if let Err(error) = self.agent.must_have_directory() {
+            self.say_wrong(&error);
+            return;
+        }
+        let abort = CancellationToken::new();
+        self.shell = Some((abort.clone(), command.command.clone(), Instant::now()));
+        let agent = self.agent.clone();
+        let work = async move {
+            let cwd = agent.cwd();
+            let (id, overflow) = agent.with_session(|session| {
+                let folder = session.get_session_file().map(outputs_folder);
+                (session.get_session_id().to_owned(), folder)
+            });
+            let with = Surroundings {
+                cwd: &cwd,
+                overflow: overflow.as_deref(),
+                abort,
+                timeout: None,
+                update: &|_| {},
+            };
+            let message = shell::run(&command, &with, time::now).await;
+            let is_waiting = agent.running().is_some();
+            agent.append_aside(&id, message).map(|()| is_waiting)
+        };
+        self.job(work, |app, stored| {
+            app.shell = None;
+            match stored {
+                Ok(true) => app.hint = Some("The command is done; its output is stored when the turn ends".into()),
+                Ok(false) => app.follow(),
+                Err(error) => app.say_wrong(&error),
+            }
+        });
+    }
+
+    /// Takes back what waits to be said, in front of what is written. Answers whether there was anything.
+    pub(super) fn take_back(&mut self) -> bool {
+        let (steering, follow_up) = self.agent.clear_queue();
+        let waiting: Vec<Prompt> = steering.into_iter().chain(follow_up).collect();
+        if waiting.is_empty() {
+            return false;
+        }
+        let mut texts: Vec<String> =
+            waiting.into_iter().map(|prompt| prompt.typed.unwrap_or(prompt.text)).collect();
+        let written = self.editor.text();
+        if !written.trim().is_empty() {
+            texts.push(written);
+        }
+        self.editor.replace_text(&texts.join("\n\n"));
+        true
+    }
+
+    /// Ends what runs. Answers whether anything did.
+    pub(super) fn abort(&mut self) -> bool {
+        if let Some((abort, ..)) = &self.shell {
+            abort.cancel();
+            return true;
+        }
+        let runs = self.agent.running().is_some();
+        if runs {
+            self.agent.abort();
+        }
+        runs
+    }
+
+    /// Says in the conversation what the user asked to be told.
+    pub(super) fn tell(&mut self, text: &str) {
+        self.say(Block::told(text));
+    }
+}
+
+/// Whether a file that is there has the name of an image that models take.
+fn is_image(path: &Path) -> bool {
+    let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default().to_ascii_lowercase();
+    matches!(&*end, "png" | "jpg" | "jpeg" | "gif" | "webp") && path.is_file()
+}

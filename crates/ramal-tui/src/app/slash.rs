@@ -1,0 +1,113 @@
+//! The one table of words that begin with `/`: names in both families, what follows them, what they do.
+
+use ramal_model::ThinkingLevel;
+
+use super::App;
+
+/// What a command does with what follows its name.
+type Action = fn(&mut App, &str);
+
+/// A row of the table.
+pub(super) struct Command {
+    /// The first is the one that help shows.
+    pub(super) names: &'static [&'static str],
+    /// What may follow it, as help writes it.
+    pub(super) argument: &'static str,
+    pub(super) says: &'static str,
+    pub(super) action: Action,
+}
+
+macro_rules! commands {
+    ($([$($name:literal),+] $argument:literal $says:literal $action:expr;)*) => {
+        /// All commands, in the order in which they are offered.
+        pub(super) const COMMANDS: &[Command] = &[
+            $(Command { names: &[$($name),+], argument: $argument, says: $says, action: $action },)*
+        ];
+    };
+}
+
+commands! {
+    ["tree"] "" "Open the tree" |app, _| app.open_tree();
+    ["branch", "rewind"] "" "Go back to a message of yours: into a session of its own, or in the tree" |app, _| app.open_branching();
+    ["fork"] "" "Begin a session anew from before a message of yours" |app, _| app.open_messages();
+    ["clone"] "" "Go on in a copy of this path" |app, _| app.clone_session();
+    ["transcript"] "" "Open the whole transcript" |app, _| app.open_transcript();
+    ["resume", "sessions"] "[SESSION]" "Open another session" App::resume;
+    ["new"] "" "Begin a new session" |app, _| app.new_session();
+    ["name", "rename"] "[NAME]" "Name the session" App::name_session;
+    ["label"] "[LABEL]" "Label where one is; without a label take it off" App::label;
+    ["session"] "[info | delete]" "What this session is: file, messages, tokens, cost" App::session;
+    ["compact"] "[INSTRUCTIONS]" "Make the conversation shorter" App::compact;
+    ["model"] "[MODEL]" "Choose the model" App::choose_model;
+    ["thinking"] "[LEVEL]" "Choose how much the model thinks" App::choose_thinking;
+    ["copy"] "[last | code | all | cmd]" "Copy the last answer, its code, everything, or the last command" App::copy;
+    ["hotkeys", "keys"] "" "Show all keys" |app, _| app.open_hotkeys();
+    ["settings"] "" "Look at the settings and change them" |app, _| app.open_settings();
+    ["quit", "exit"] "" "Leave" |app, _| app.leave();
+}
+
+/// What was said to the program.
+pub(super) enum Said<'a> {
+    /// A command, and what follows it.
+    Command {
+        action: Action,
+        rest: String,
+    },
+    /// A word that is none.
+    Unknown(&'a str),
+}
+
+impl Said<'_> {
+    /// Reads `/name rest`; none if the text is no command, such as a path.
+    pub(super) fn parse(text: &str) -> Option<Said<'_>> {
+        let line = text.trim_start().strip_prefix('/')?;
+        let end = line.find(char::is_whitespace).unwrap_or(line.len());
+        let (name, rest) = line.split_at(end);
+        let is_name = !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'));
+        if !is_name {
+            return None;
+        }
+        Some(match find(name) {
+            Some(command) => Said::Command { action: command.action, rest: rest.trim().to_owned() },
+            None => Said::Unknown(name),
+        })
+    }
+}
+
+/// The command with a name.
+pub(super) fn find(name: &str) -> Option<&'static Command> {
+    COMMANDS.iter().find(|command| command.names.contains(&name))
+}
+
+/// The level of thinking with a name, or what there is.
+pub(super) fn level(name: &str) -> Result<ThinkingLevel, String> {
+    name.parse().map_err(|_| {
+        let names = ThinkingLevel::ALL.map(ThinkingLevel::name).join(", ");
+        format!("There is no level {name}; there are {names}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_told_from_a_path() {
+        assert!(matches!(Said::parse("/tree"), Some(Said::Command { .. })));
+        assert!(matches!(Said::parse("  /name my work"), Some(Said::Command { rest, .. }) if rest == "my work"));
+        assert!(matches!(Said::parse("/nothing"), Some(Said::Unknown("nothing"))));
+        for text in ["/usr/bin/env is missing", "/", "/ tree", "tree", "// a comment", "/a.txt"] {
+            assert!(Said::parse(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_name_is_given_twice() {
+        let mut names: Vec<_> = COMMANDS.iter().flat_map(|command| command.names).collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

@@ -1,0 +1,144 @@
+//! How a conversation begins.
+
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use ramal_session::SessionManager;
+use ratatui::text::{Line, Span};
+
+use super::asks::Asks;
+use super::completion;
+use super::conversation::Conversation;
+use super::facts::Facts;
+use super::say::When;
+use super::{App, Message, Start};
+use crate::completing::{Completer, Sources};
+use crate::editor::Editor;
+use crate::keys::{ActionId, DoublePress};
+use crate::markdown::run::fit_line;
+use crate::screen::{FullScreen, Screen, rule};
+use crate::text::{clean, human};
+use crate::theme::Role;
+use crate::transcript::Block;
+
+impl App {
+    /// A conversation, and what it is to be told.
+    pub(super) fn new(start: Start) -> (App, Receiver<Message>) {
+        let Start { agent, host, runtime, look, draft, said, notices, home, size, background, channel } = start;
+        let (columns, rows) = (size.0.max(1), size.1.max(1));
+        let wishes = host.wishes(&agent.cwd());
+        let conversation = agent.with_session(|session| Conversation::at_leaf(session));
+        let sender = channel.sender.clone();
+        agent.listen(move |event| sender.send(Message::Event(Arc::clone(event))).is_ok());
+        let highlighter = Arc::clone(&look.highlighter);
+        runtime.spawn_blocking(move || highlighter.load());
+        let mut app = App {
+            screen: Screen::new(columns, rows),
+            hides_thinking: wishes.hides_thinking,
+            facts: Facts::of(agent.cwd()),
+            editor: draft.and_then(|draft| Editor::from_draft(&draft).ok()).unwrap_or_default(),
+            agent,
+            host,
+            runtime,
+            messages: channel.sender,
+            look,
+            wishes,
+            columns,
+            rows,
+            conversation,
+            full: FullScreen::new(),
+            over: Vec::new(),
+            parked: None,
+            completer: Completer::new(),
+            sources: Sources { commands: completion::commands(), ..Sources::default() },
+            files: None,
+            background,
+            home,
+            busy: None,
+            is_summing_up: false,
+            shell: None,
+            waiting: Default::default(),
+            escape: DoublePress::default(),
+            clear: DoublePress::default(),
+            hint: None,
+            is_open: false,
+            asks: Asks::default(),
+            question: None,
+            effects: Vec::new(),
+            leaving: None,
+            is_stale: true,
+            is_resized: false,
+        };
+        app.greet();
+        app.print_session();
+        for notice in notices {
+            app.say(Block::notice(&notice));
+        }
+        app.look_at_session();
+        app.watch_files();
+        if let Some(prompt) = said
+            && let Err(error) = app.say_to_model(prompt, When::Soon)
+        {
+            app.say_wrong(&error);
+        }
+        (app, channel.receiver)
+    }
+
+    /// A line that says what this is, and which keys lead on.
+    fn greet(&mut self) {
+        if self.wishes.is_quiet {
+            return;
+        }
+        let theme = &self.look.theme;
+        let (accent, dim) = (theme.style(Role::Accent), theme.style(Role::Dim));
+        let mut spans = vec![
+            Span::styled("ramal", accent),
+            Span::styled(format!(" {}", env!("CARGO_PKG_VERSION")), dim),
+        ];
+        let keys = [
+            (ActionId::Tree, "the tree"),
+            (ActionId::OpenTranscript, "all that was said"),
+            (ActionId::Hotkeys, "all keys"),
+        ];
+        for (action, what) in keys {
+            if let Some(key) = self.look.keymap.hint(action) {
+                spans.push(Span::styled(format!("  {key}"), accent));
+                spans.push(Span::styled(format!(" {what}"), dim));
+            }
+        }
+        spans.push(Span::styled("  /", accent));
+        spans.push(Span::styled(" commands", dim));
+        let line = fit_line(Line::from(spans), usize::from(self.columns));
+        self.conversation.print([line, Line::default()]);
+    }
+
+    /// The end of what was said in the session before.
+    fn print_session(&mut self) {
+        let agent = self.agent.clone();
+        let count = agent.with_session(|session| session.entry_count());
+        if count == 0 {
+            return;
+        }
+        let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);
+        let printed = agent.with_session(|session| {
+            let mut next = Conversation::at_leaf(session);
+            next.print(self.conversation.take_said(&scene));
+            next.print([rule(self.columns, &title(session, count), self.look.theme.style(Role::Border))]);
+            let printed = next.print_end(session, self.wishes.replay_limit, usize::MAX, &scene);
+            self.conversation = next;
+            printed.and_then(|()| Ok(ramal_agent::interruption(session)?))
+        });
+        match printed {
+            Ok(Some(open)) => self.say(Block::notice(&open.message())),
+            Ok(None) => {}
+            Err(error) => self.say_wrong(&error),
+        }
+    }
+}
+
+/// What stands above a session that is gone on with.
+fn title(session: &SessionManager, count: usize) -> String {
+    let name = session.get_session_name().map(|name| clean::one_line(&name, 60));
+    let name = name.unwrap_or_else(|| "a session".to_owned());
+    format!("{name} · {} entries", human::count(count as u64))
+}
