@@ -20,8 +20,8 @@ use ramal_tui::tree_view::{Told, TreeView};
 use crate::catalog;
 use crate::cli::Globals;
 use crate::failure::Failure;
-use crate::settings;
 use crate::view::style::ColorChoice;
+use crate::{settings, themes};
 
 /// Bytes of entries that are read between two looks at the keys.
 const SLICE: u64 = 2 << 20;
@@ -69,14 +69,18 @@ pub(crate) fn entry(session: &mut SessionManager, globals: &Globals) -> anyhow::
     let (sender, inputs) = channel();
     let _reader = terminal.listen(move |input| sender.send(input).is_ok()).context("no keys can be read")?;
     let mut view = TreeView::new(Selector::new(session, settings.tree_filter));
-    if let Some(problem) = wrong_key {
+    let depth = depth(globals.color);
+    let (theme, wrong_theme) = theme(&terminal, &settings.screen.theme, depth);
+    if let Some(problem) = wrong_key.or(wrong_theme) {
         view.notice(problem);
     }
     let mut chooser = Chooser {
         writer: terminal.writer(),
         terminal: &terminal,
         screen: FullScreen::new(),
-        theme: theme(&terminal, globals.color),
+        theme,
+        follows: settings.screen.theme == themes::AUTO,
+        depth,
         keymap,
         view,
         zone: human::local_zone(),
@@ -108,14 +112,19 @@ fn keymap() -> (Keymap, Option<String>) {
     (Keymap::default(), None)
 }
 
-fn theme(terminal: &Terminal, choice: ColorChoice) -> Theme {
-    let variable = |name: &str| std::env::var(name).ok();
-    let depth = match choice {
+fn depth(choice: ColorChoice) -> ColorDepth {
+    match choice {
         ColorChoice::Never => ColorDepth::None,
-        _ => ColorDepth::from_environment(variable),
-    };
-    let background = Background::choose(terminal.answers().background, variable("COLORFGBG").as_deref());
-    Theme::built_in(background, depth)
+        _ => ColorDepth::from_environment(|name| std::env::var(name).ok()),
+    }
+}
+
+/// The theme of that name, and the first thing in it that cannot be used.
+fn theme(terminal: &Terminal, name: &str, depth: ColorDepth) -> (Theme, Option<String>) {
+    let colorfgbg = std::env::var("COLORFGBG").ok();
+    let background = Background::choose(terminal.answers().background, colorfgbg.as_deref());
+    let (theme, problems) = themes::load(name, background, depth);
+    (theme, problems.into_iter().next())
 }
 
 struct Chooser<'a> {
@@ -123,6 +132,9 @@ struct Chooser<'a> {
     writer: TerminalWriter,
     screen: FullScreen,
     theme: Theme,
+    /// Whether the theme is the one for the terminal's background.
+    follows: bool,
+    depth: ColorDepth,
     keymap: Keymap,
     view: TreeView,
     zone: jiff::tz::TimeZone,
@@ -179,9 +191,9 @@ impl Chooser<'_> {
             Input::Key(key) => self.view.key(session, &self.keymap, key),
             Input::Paste(text) => self.view.paste(session, &text),
             Input::Background(color) => {
-                let depth = ColorDepth::from_environment(|name| std::env::var(name).ok());
-                if self.theme != Theme::plain() {
-                    self.theme = Theme::built_in(Background::of(color), depth);
+                // It may answer late.
+                if self.follows {
+                    self.theme = Theme::built_in(Background::of(color), self.depth);
                 }
                 Told::Redraw
             }

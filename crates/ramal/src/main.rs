@@ -12,6 +12,9 @@ mod resolve;
 mod rpc;
 mod settings;
 mod signals;
+#[allow(dead_code, reason = "for what is kept beside sessions")]
+mod state;
+mod themes;
 #[allow(dead_code, reason = "one room of helpers for all commands; not each is used in every build")]
 mod view;
 mod work;

@@ -210,3 +210,25 @@ fn without_a_terminal_an_entry_has_to_be_named() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("no terminal") && said.contains("ramal go ENTRY"), "{said}");
 }
+
+#[allow(clippy::disallowed_methods, reason = "files of the test's own folder")]
+#[test]
+fn a_theme_of_ones_own_is_on_the_screen_and_what_is_wrong_with_it_is_told() {
+    let world = World::new();
+    let config = world.scratch.path("CONFIG").join("ramal");
+    let own = config.join("themes/harbour.toml");
+    fs::create_dir_all(config.join("themes")).unwrap();
+    fs::write(config.join("settings.toml"), "theme = \"harbour\"\n").unwrap();
+    fs::write(&own, "[roles]\nactive = 201\naccent = \"nothing\"\n").unwrap();
+    let mut terminal = world.go(Options::new(100, 40));
+    terminal.wait_for_text("harbour.toml, line 3: no colour");
+    let written = terminal.recording().output();
+    assert!(String::from_utf8_lossy(&written).contains("38;5;201"));
+    terminal.key("esc");
+    assert!(terminal.end().success());
+    fs::remove_file(&own).unwrap();
+    let mut terminal = world.go(Options::new(100, 40));
+    terminal.wait_for_text("no theme is called \"harbour\"");
+    terminal.key("esc");
+    assert!(terminal.end().success());
+}
