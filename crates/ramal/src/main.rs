@@ -4,7 +4,13 @@ mod catalog;
 mod choose;
 mod cli;
 mod commands;
+#[allow(dead_code, reason = "for whoever shows the editor")]
+mod drafts;
 mod failure;
+#[allow(dead_code, reason = "for whoever shows the editor")]
+mod history;
+#[allow(dead_code, reason = "for whoever shows the editor")]
+mod mentioned;
 mod output;
 mod progress;
 mod remembered;
@@ -12,7 +18,6 @@ mod resolve;
 mod rpc;
 mod settings;
 mod signals;
-#[allow(dead_code, reason = "for what is kept beside sessions")]
 mod state;
 mod themes;
 #[allow(dead_code, reason = "one room of helpers for all commands; not each is used in every build")]
