@@ -21,8 +21,8 @@ use ramal_tui::tree_view::{Told, TreeView};
 use crate::catalog;
 use crate::cli::Globals;
 use crate::failure::Failure;
-use crate::settings;
 use crate::view::style::ColorChoice;
+use crate::{settings, themes};
 
 /// Bytes of entries that are read between two looks at the keys.
 const SLICE: u64 = 2 << 20;
@@ -70,15 +70,17 @@ pub(crate) fn entry(session: &mut SessionManager, globals: &Globals) -> anyhow::
     let (sender, inputs) = channel();
     let _reader = terminal.listen(move |input| sender.send(input).is_ok()).context("no keys can be read")?;
     let mut view = TreeView::new(Selector::new(session, settings.tree_filter));
-    if let Some(problem) = wrong_key {
+    let depth = depth(globals.color);
+    let (theme, wrong_theme) = theme(&terminal, &settings.screen.theme, depth);
+    if let Some(problem) = wrong_key.or(wrong_theme) {
         view.notice(problem);
     }
-    let depth = depth(globals.color);
     let mut chooser = Chooser {
         writer: terminal.writer(),
         terminal: &terminal,
         screen: FullScreen::new(),
-        theme: theme(&terminal, depth),
+        theme,
+        follows: settings.screen.theme == themes::AUTO,
         depth,
         keymap,
         view,
@@ -120,9 +122,12 @@ fn depth(choice: ColorChoice) -> ColorDepth {
     }
 }
 
-fn theme(terminal: &Terminal, depth: ColorDepth) -> Theme {
-    let variable = std::env::var("COLORFGBG").ok();
-    Theme::built_in(Background::choose(terminal.answers().background, variable.as_deref()), depth)
+/// The theme of that name, and the first thing in it that cannot be used.
+fn theme(terminal: &Terminal, name: &str, depth: ColorDepth) -> (Theme, Option<String>) {
+    let colorfgbg = std::env::var("COLORFGBG").ok();
+    let background = Background::choose(terminal.answers().background, colorfgbg.as_deref());
+    let (theme, problems) = themes::load(name, background, depth);
+    (theme, problems.into_iter().next())
 }
 
 struct Chooser<'a> {
@@ -130,7 +135,9 @@ struct Chooser<'a> {
     writer: TerminalWriter,
     screen: FullScreen,
     theme: Theme,
-    /// The colours that the theme may have, whatever the background turns out to be.
+    /// Whether the theme is the one for the terminal's background.
+    follows: bool,
+    /// The colours that it may have, whatever the background turns out to be.
     depth: ColorDepth,
     keymap: Keymap,
     view: TreeView,
@@ -191,7 +198,10 @@ impl Chooser<'_> {
             Input::Key(key) => self.view.key(session, &self.keymap, key),
             Input::Paste(text) => self.view.paste(session, &text),
             Input::Background(color) => {
-                self.theme = Theme::built_in(Background::of(color), self.depth);
+                // It may answer late.
+                if self.follows {
+                    self.theme = Theme::built_in(Background::of(color), self.depth);
+                }
                 Told::Redraw
             }
             Input::Resize(..) | Input::Resumed => {

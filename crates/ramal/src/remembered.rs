@@ -5,14 +5,14 @@
 //! they stood. Otherwise the log's own rule decides. Nothing here ever fails the command that asks.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ramal_session::{SessionManager, stable_hash};
+use ramal_session::SessionManager;
 use serde::{Deserialize, Serialize};
 
-use crate::failure;
+use crate::{failure, state};
 
 /// A file of this memory that is longer is none of ours.
 const LONGEST: u64 = 1 << 20;
@@ -78,11 +78,10 @@ fn try_remember(session: &SessionManager) -> io::Result<bool> {
     // An id that means another entry would lead astray: better nothing is known.
     let leads_there = id.as_deref().is_none_or(|id| session.get_entry(id) == leaf);
     match Left::of(session, &path, id.as_deref().map(str::to_owned))? {
-        Some(left) if leads_there => write(&folder, &place, &serde_json::to_vec(&left)?).map(|()| true),
-        _ => match fs::remove_file(&place) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(false),
-        },
+        Some(left) if leads_there => {
+            state::replace(&folder, &place, &serde_json::to_vec(&left)?).map(|()| true)
+        }
+        _ => state::remove(&place).map(|()| false),
     }
 }
 
@@ -108,23 +107,9 @@ fn canonical(session: &SessionManager) -> Option<PathBuf> {
 
 /// The folder of this memory; none where the environment names no place for it.
 fn folder() -> Option<PathBuf> {
-    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = state.or_else(|| Some(std::env::home_dir()?.join(".local").join("state")))?;
-    state.is_absolute().then(|| state.join("ramal").join("leaves"))
+    state::folder("leaves")
 }
 
 fn place(folder: &Path, log: &Path) -> PathBuf {
-    folder.join(format!("{:016x}.json", stable_hash(&[log.as_os_str().as_encoded_bytes()])))
-}
-
-fn write(folder: &Path, place: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
-    // Made with mode 0600; not forced to disk, since losing it costs nothing but the place.
-    let mut file = tempfile::Builder::new().prefix(".").suffix(".tmp").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.persist(place).map(drop).map_err(|error| error.error)
+    folder.join(format!("{}.json", state::name_for(&[log.as_os_str().as_encoded_bytes()])))
 }

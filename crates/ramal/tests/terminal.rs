@@ -229,6 +229,26 @@ fn whoever_wants_no_colours_gets_none_whatever_the_terminal_says_later() {
         .filter(|color| color != "Default/Default")
         .collect();
     assert!(colors.is_empty(), "{colors:?}");
+}
+
+#[allow(clippy::disallowed_methods, reason = "files of the test's own folder")]
+#[test]
+fn a_theme_of_ones_own_is_on_the_screen_and_what_is_wrong_with_it_is_told() {
+    let world = World::new();
+    let config = world.scratch.path("CONFIG").join("ramal");
+    let own = config.join("themes/harbour.toml");
+    fs::create_dir_all(config.join("themes")).unwrap();
+    fs::write(config.join("settings.toml"), "theme = \"harbour\"\n").unwrap();
+    fs::write(&own, "[roles]\nactive = 201\naccent = \"nothing\"\n").unwrap();
+    let mut terminal = world.go(Options::new(100, 40));
+    terminal.wait_for_text("harbour.toml, line 3: no colour");
+    let written = terminal.recording().output();
+    assert!(String::from_utf8_lossy(&written).contains("38;5;201"));
+    terminal.key("esc");
+    assert!(terminal.end().success());
+    fs::remove_file(&own).unwrap();
+    let mut terminal = world.go(Options::new(100, 40));
+    terminal.wait_for_text("no theme is called \"harbour\"");
     terminal.key("esc");
     assert!(terminal.end().success());
 }

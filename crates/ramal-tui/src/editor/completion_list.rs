@@ -112,8 +112,9 @@ impl CompletionList {
     }
 
     fn search(&mut self, query: &str, candidates: Vec<usize>) {
+        let letters = fuzzy::Query::new(query);
         let found = candidates.into_iter().filter_map(|index| {
-            let found = fuzzy::find(query, &self.items[index].label)?;
+            let found = letters.find(&self.items[index].label)?;
             Some((Reverse(found.score), index))
         });
         let mut found: Vec<_> = found.collect();

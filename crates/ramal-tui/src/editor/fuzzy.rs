@@ -10,26 +10,38 @@ pub struct Found {
 }
 
 /// Finds the letters of a query, whatever their case, in their order. Blanks of the query count for nothing.
-///
-/// From the first place where all of them have been passed, one goes back as far as needed: this is nearly
-/// always the narrowest place, and never costs more than twice the text.
 pub fn find(query: &str, text: &str) -> Option<Found> {
-    let query: Vec<char> = query.chars().filter(|c| !c.is_whitespace()).map(lower).collect();
-    let end = end_of_match(&query, text)?;
-    let mut at = Vec::with_capacity(query.len());
-    let mut wanted = query.iter().rev().peekable();
-    for (index, c) in text[..end].char_indices().rev() {
-        match wanted.peek() {
-            None => break,
-            Some(letter) if **letter == lower(c) => {
-                at.push(index);
-                wanted.next();
-            }
-            Some(_) => {}
-        }
+    Query::new(query).find(text)
+}
+
+/// A query that is made ready to be looked for in many texts.
+pub(super) struct Query(Vec<char>);
+
+impl Query {
+    pub(super) fn new(query: &str) -> Query {
+        Query(query.chars().filter(|c| !c.is_whitespace()).map(lower).collect())
     }
-    at.reverse();
-    Some(Found { score: score(text, &at), at })
+
+    /// From the first place where all letters have been passed, one goes back as far as needed: this is nearly
+    /// always the narrowest place, and never costs more than twice the text.
+    pub(super) fn find(&self, text: &str) -> Option<Found> {
+        let Query(query) = self;
+        let end = end_of_match(query, text)?;
+        let mut at = Vec::with_capacity(query.len());
+        let mut wanted = query.iter().rev().peekable();
+        for (index, c) in text[..end].char_indices().rev() {
+            match wanted.peek() {
+                None => break,
+                Some(letter) if **letter == lower(c) => {
+                    at.push(index);
+                    wanted.next();
+                }
+                Some(_) => {}
+            }
+        }
+        at.reverse();
+        Some(Found { score: score(text, &at), at })
+    }
 }
 
 fn end_of_match(query: &[char], text: &str) -> Option<usize> {

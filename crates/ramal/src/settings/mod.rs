@@ -21,6 +21,7 @@ use ramal_model::catalog::Problem;
 use ramal_model::{RetryPolicy, ThinkingLevel};
 use ramal_session::Filter;
 
+pub(crate) use self::read::text as read_file;
 use self::read::{Setting, Value};
 pub(crate) use self::screen::DoubleEscape;
 use self::screen::Screen;

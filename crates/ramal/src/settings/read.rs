@@ -38,7 +38,7 @@ pub(super) struct Setting {
 }
 
 /// The text of a file; none if there is no such file.
-pub(super) fn text(path: &Path) -> io::Result<Option<String>> {
+pub(crate) fn text(path: &Path) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();
     let found = match std::fs::metadata(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

@@ -8,7 +8,7 @@ use super::values::{flag, one_of, some, text};
 pub(crate) struct Screen {
     /// Begin in the latest session of the directory.
     pub(crate) auto_resume: bool,
-    /// The name of the colours.
+    /// The name of the colours; `auto` is dark or light as the terminal is.
     pub(crate) theme: String,
     /// What Escape, pressed twice, opens.
     pub(crate) double_escape: DoubleEscape,
@@ -39,7 +39,7 @@ impl Default for Screen {
     fn default() -> Screen {
         Screen {
             auto_resume: false,
-            theme: "dark".into(),
+            theme: crate::themes::AUTO.into(),
             double_escape: DoubleEscape::Tree,
             summary_skip_prompt: false,
             summary_enabled: true,
