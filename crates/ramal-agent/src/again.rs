@@ -42,7 +42,9 @@ impl AgentSession {
                 Ok(from)
             }
             Err(error) => {
-                self.end(stage);
+                // What waits to be said goes on waiting.
+                self.store_aside(&mut self.queue());
+                drop(stage);
                 Err(error)
             }
         }

@@ -1,6 +1,8 @@
 //! Handing the work off to a new session: the model writes a brief of this one, and the new one begins with
 //! it.
 
+use std::collections::VecDeque;
+
 use ramal_model::Endpoint;
 use ramal_session::json::quote;
 use ramal_session::{At, EntryId, Message, NewEntry, Role, SessionManager};
@@ -13,6 +15,7 @@ use crate::error::AgentError;
 use crate::events::AgentEvent;
 use crate::hooks::SwitchReason;
 use crate::operation::{OnStage, Operation};
+use crate::queue::Prompt;
 use crate::retrying::Patient;
 use crate::transcript::{Budget, Files, Outcomes, Section, without_lists};
 
@@ -43,7 +46,8 @@ impl AgentSession {
     /// something. A turn that runs is ended first. `instructions` are added to what the model is asked.
     ///
     /// The session that is left stays as it is, and the new one names it as its parent. The new one's file is
-    /// there at once, and counts what the brief cost. None says that a hook or the user ended it, and nothing
+    /// there at once, and counts what the brief cost. What waited to be said in the old one does not follow; what
+    /// is said while the brief is written is said in the new one. None says that a hook or the user ended it, and nothing
     /// has moved.
     ///
     /// # Errors
@@ -63,6 +67,7 @@ impl AgentSession {
         stage: &OnStage,
         instructions: Option<&str>,
     ) -> Result<Option<HandedOff>, AgentError> {
+        let waits = self.waits();
         let endpoint = self.endpoint()?;
         let material = Material::of(&self.manager())?.ok_or(AgentError::NothingToHandOff)?;
         // Nobody pays for a brief that is not wanted.
@@ -101,8 +106,37 @@ impl AgentSession {
             }
             Ok(())
         };
-        self.go_over(stage, SwitchReason::New, begin).await?;
+        let meanwhile = self.said_since(waits);
+        let gone = self.go_over(stage, SwitchReason::New, begin).await;
+        self.say_after(meanwhile);
+        gone?;
         Ok(entry_id.map(|entry_id| HandedOff { brief, entry_id, previous_session_file: parent }))
+    }
+
+    /// How many messages wait to be said: that steer, and that follow.
+    fn waits(&self) -> (usize, usize) {
+        let queue = self.queue();
+        (queue.steering.len(), queue.follow_up.len())
+    }
+
+    /// Takes out what was said since so many messages waited.
+    fn said_since(&self, (steering, follow_up): (usize, usize)) -> (VecDeque<Prompt>, VecDeque<Prompt>) {
+        let mut queue = self.queue();
+        let (steering, follow_up) =
+            (steering.min(queue.steering.len()), follow_up.min(queue.follow_up.len()));
+        (queue.steering.split_off(steering), queue.follow_up.split_off(follow_up))
+    }
+
+    /// Lets messages wait to be said.
+    fn say_after(&self, (steering, follow_up): (VecDeque<Prompt>, VecDeque<Prompt>)) {
+        if steering.is_empty() && follow_up.is_empty() {
+            return;
+        }
+        let mut queue = self.queue();
+        queue.steering.extend(steering);
+        queue.follow_up.extend(follow_up);
+        drop(queue);
+        self.emit_queue();
     }
 
     /// A brief with the lists of files, and what it cost as JSON text.

@@ -49,7 +49,7 @@ async fn again_and_again() {
 #[tokio::test]
 async fn what_tools_did_is_not_done_again() {
     let world = World::new([]);
-    std::fs::write(world.folder.path().join("a"), "content").unwrap();
+    world.put("a", "content");
     world.model.script([vec![call("c1", "read", r#"{"path":"a"}"#)], fail(refused()), text("read it")]);
     world.say("read a").await;
     assert_eq!(world.path().len(), 4);

@@ -181,8 +181,7 @@ async fn a_turn_that_is_cut_gets_a_summary_of_its_own() {
     let mut world = World::new([text(long("answer 1"))]);
     world.say(&long("question 1")).await;
     let content = "y".repeat(600);
-    #[allow(clippy::disallowed_methods, reason = "a file of the test's own")]
-    std::fs::write(world.folder.path().join("y"), &content).unwrap();
+    world.put("y", &content);
     world.model.script([
         vec![Step::Text(long("step 1")), call("c1", "read", r#"{"path":"y"}"#)],
         vec![Step::Text(long("step 2")), call("c2", "read", r#"{"path":"y"}"#)],

@@ -57,7 +57,7 @@ async fn the_parts_are_what_compaction_counts() {
     let world = World::with([], |config| {
         config.system = ramal_agent::system_prompt(&config.cwd, &[file], Some("Own lines."), None);
     });
-    std::fs::write(world.folder.path().join("a"), "c".repeat(80)).unwrap();
+    world.put("a", "c".repeat(80));
     world.model.script([
         vec![Step::Text("Let me.".into()), call("c1", "read", r#"{"path":"a"}"#), call("c2", "ls", "{}")],
         text("It is c."),

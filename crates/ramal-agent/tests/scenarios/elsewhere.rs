@@ -68,7 +68,7 @@ async fn tools_work_there_also_where_nobody_says_what_follows() {
     let world = World::new([text("one")]);
     world.say("first").await;
     let (dir, sessions) = other(&world);
-    std::fs::write(dir.join("a"), "from the other").unwrap();
+    world.put("other/a", "from the other");
     within(world.session.move_to(&dir, Some(&sessions))).await.unwrap().unwrap();
     world.model.script([vec![call("c", "read", r#"{"path":"a"}"#)], text("read")]);
     world.say("read a").await;
@@ -94,7 +94,7 @@ async fn a_session_in_which_nothing_was_said_begins_there() {
 async fn where_it_cannot_go_it_stays() {
     let world = World::new([text("one")]);
     world.say("first").await;
-    std::fs::write(world.folder.path().join("a file"), "").unwrap();
+    world.put("a file", "");
     let (file, leaf) = (world.file(), world.leaf());
     for dir in ["none", "a file"] {
         let moved = within(world.session.move_to(Path::new(dir), None)).await;

@@ -13,7 +13,7 @@ fn header(world: &World) -> serde_json::Value {
 #[tokio::test]
 async fn a_new_session_begins_with_the_brief() {
     let mut world = World::new([]);
-    std::fs::write(world.folder.path().join("a"), "content").unwrap();
+    world.put("a", "content");
     world.model.script([
         vec![call("c1", "read", r#"{"path":"a"}"#)],
         text("read it"),
@@ -129,6 +129,37 @@ async fn a_turn_is_ended_first_and_is_in_the_brief() {
     assert!(asked.contains("half an answer"), "{asked}");
     let left = SessionManager::open(&old, None).unwrap();
     assert_eq!(left.message_count(), 2, "what the turn had is stored");
+}
+
+#[tokio::test]
+async fn what_is_said_meanwhile_is_said_in_the_new_session() {
+    let later = Later::default();
+    let session = later.clone();
+    let hook = TestHook {
+        before_switch: on(move |_| {
+            let session = session.get();
+            async move {
+                session.steer(Prompt::text("go on")).unwrap();
+                session.follow_up(Prompt::text("and then")).unwrap();
+                Ok(BeforeReplace::default())
+            }
+        }),
+        ..TestHook::default()
+    };
+    let mut world = World::hooked([stall("half"), text("brief"), text("on it"), text("all done")], [hook]);
+    later.set(&world);
+    world.session.prompt(Prompt::text("first")).unwrap();
+    world.wait_for("message_update").await;
+    world.session.follow_up(Prompt::text("of the old one")).unwrap();
+    within(world.session.handoff(None)).await.unwrap().unwrap();
+    within(world.session.wait_for_idle()).await;
+    let path = world.path();
+    assert_eq!(
+        path[path.len() - 4..],
+        ["user: go on", "assistant: on it", "user: and then", "assistant: all done"]
+    );
+    assert_eq!(world.session.pending_messages(), 0);
+    assert!(!path.concat().contains("of the old one"));
 }
 
 #[tokio::test]

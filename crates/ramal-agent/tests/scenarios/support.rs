@@ -264,6 +264,12 @@ impl World {
         within(self.session.prompt_and_wait(Prompt::text(said))).await.unwrap().to_string()
     }
 
+    /// Writes a file in the folder.
+    #[allow(clippy::disallowed_methods, reason = "a file of the test's own")]
+    pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.folder.path().join(name), content).unwrap();
+    }
+
     pub(crate) fn leaf(&self) -> Option<String> {
         self.session.with_session(|manager| manager.get_leaf_id().unwrap()).map(|id| id.to_string())
     }

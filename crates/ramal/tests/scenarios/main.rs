@@ -5,8 +5,10 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod again;
 mod branch;
 mod compaction;
+mod handoff;
 mod hooks;
 mod hooks_at_work;
 mod killed;
