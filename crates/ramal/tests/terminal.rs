@@ -229,6 +229,8 @@ fn whoever_wants_no_colours_gets_none_whatever_the_terminal_says_later() {
         .filter(|color| color != "Default/Default")
         .collect();
     assert!(colors.is_empty(), "{colors:?}");
+    terminal.key("esc");
+    assert!(terminal.end().success());
 }
 
 #[allow(clippy::disallowed_methods, reason = "files of the test's own folder")]
