@@ -10,6 +10,7 @@ pub mod keys;
 pub mod markdown;
 pub mod scene;
 pub mod screen;
+pub mod session_view;
 pub mod terminal;
 pub mod text;
 pub mod theme;

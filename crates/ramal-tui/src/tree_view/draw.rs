@@ -285,7 +285,8 @@ fn of_entry(entry: &Entry, scene: &Scene<'_>, columns: usize) -> Vec<Line<'stati
     lines
 }
 
-fn side_by_side(
+/// Rows, and beside them what they are a preview of.
+pub(crate) fn side_by_side(
     tree: Vec<Line<'static>>,
     preview: Vec<Line<'static>>,
     left: usize,

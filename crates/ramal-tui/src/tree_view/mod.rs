@@ -6,6 +6,9 @@
 mod draw;
 mod row;
 
+pub(crate) use draw::side_by_side;
+pub(crate) use row::{Pieces, selected};
+
 use ramal_session::{EntryId, SessionManager};
 
 use crate::editor::{Editor, EditorAction, Outcome as Edited};
