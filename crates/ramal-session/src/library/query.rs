@@ -92,13 +92,14 @@ impl Term {
 }
 
 pub(super) fn phrase_is_in(phrase: &str, text: &str) -> bool {
-    let mut words = text.split_whitespace();
-    let mut line = words.next().unwrap_or_default().to_lowercase();
-    for word in words {
-        line.push(' ');
-        line.push_str(&word.to_lowercase());
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
     }
-    line.contains(phrase)
+    line.to_lowercase().contains(phrase)
 }
 
 impl Pattern {

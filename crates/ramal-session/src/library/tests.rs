@@ -266,6 +266,7 @@ fn copies_hang_on_what_they_were_copied_from() {
     assert_eq!(lineage.parents, [None, Some(0), Some(1), Some(2), Some(2), None, Some(7), None]);
     assert_eq!(lineage.children[2], [3, 4]);
     assert_eq!(lineage.roots, [0, 5, 7]);
+    assert_eq!(Lineage::as_written(&sessions), lineage, "no link is in the way here");
 }
 
 fn assistant(id: &str, parent: &str, reason: &str, content: &str) -> String {
