@@ -65,8 +65,8 @@ fn every_size_is_drawn() {
 #[test]
 fn deep_threads_leave_room_for_what_is_said() {
     let mut sessions: Vec<SessionInfo> = (0..60).map(|n| info(&format!("s{n}"), "said here", n)).collect();
-    for n in 1..sessions.len() {
-        sessions[n].parent_session = Some(format!("s{}", n - 1));
+    for (n, session) in sessions.iter_mut().enumerate().skip(1) {
+        session.parent_session = Some(format!("s{}", n - 1));
     }
     let mut view = of(sessions);
     press(&mut view, "end");
