@@ -9,7 +9,7 @@
 //!   can become meanwhile.
 //! - The tree: [`tree_selector`] is the tree under one's hands, without a terminal: rows, folds, filters, search
 //!   and selection as values.
-//! - Views on the whole screen, drawn from a [`scene`]: [`tree_view`], [`transcript_view`], and
+//! - Views on the whole screen, drawn from a [`scene`]: [`tree_view`], [`transcript_view`], [`session_view`], and
 //!   those made of a [`list_view`]: [`message_view`], [`model_view`], [`hotkeys_view`], [`settings_view`].
 //!   [`question`] is what is asked on the main screen, below the conversation.
 //! - [`terminal`] is the real one, [`screen`] what stands on it.
@@ -27,6 +27,7 @@ pub mod model_view;
 pub mod question;
 pub mod scene;
 pub mod screen;
+pub mod session_view;
 pub mod settings_view;
 pub mod terminal;
 #[cfg(test)]

@@ -5,13 +5,15 @@
 //! it takes to look at it.
 
 use std::collections::HashSet;
+use std::fs::Metadata;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::time::UNIX_EPOCH;
 
+use super::parallel::in_parallel;
 use super::places::{self, Origin, Places};
+use super::state::{self, LastMessage, SessionState};
 use crate::entry::{Entry, Message, time};
 use crate::error::{OpenError, ReadOnly};
 use crate::log::Log;
@@ -19,12 +21,10 @@ use crate::log::file::FileLog;
 use crate::manager::SessionManager;
 use crate::migrate::Format;
 
-/// More threads than this wait for the disk, or for each other.
-const THREADS: usize = 8;
 /// User messages that are looked at for something to show; sessions of nothing but markup are rare.
 const LOOKED_AT: usize = 32;
 /// A message larger than this was not typed, and is not read to be shown in a list.
-const TYPED: u64 = 4 * 1024 * 1024;
+pub(super) const TYPED: u64 = 4 * 1024 * 1024;
 /// Characters of the first message that are kept.
 const SHOWN: usize = 2000;
 
@@ -43,6 +43,10 @@ pub struct SessionInfo {
     /// What the user said first, in one line and cut after 2,000 characters. Injected and hidden
     /// messages are passed over, and such as begin with markup, if there is anything else.
     pub first_message: Option<String>,
+    /// What was said last where one would go on.
+    pub last_message: Option<LastMessage>,
+    /// What its last turn came to.
+    pub state: SessionState,
     /// Entries of type `message`, on all branches.
     pub messages: usize,
     /// Entries of any type.
@@ -141,6 +145,48 @@ pub fn list_with(places: &Places, scope: Scope<'_>, progress: &mut dyn FnMut(usi
     listing.sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| b.path.cmp(&a.path)));
     listing.problems.sort_by(|a, b| a.path.cmp(&b.path));
     listing
+}
+
+/// What is heard while sessions are listed one by one.
+#[derive(Debug)]
+pub enum Heard {
+    /// So many files of how many have been read.
+    Progress {
+        /// Files that have been read.
+        done: usize,
+        /// Files that there are.
+        of: usize,
+    },
+    /// A session of the scope.
+    Session(Box<SessionInfo>),
+    /// Something that should be there to be listed and could not be.
+    Problem(Problem),
+}
+
+/// Lists the sessions of a scope, telling `hear` of each as soon as it has been read, those begun last about
+/// first. It is called from this thread, first of all with how many files there are; once it breaks off, no
+/// further file is begun.
+pub fn list_each(places: &Places, scope: Scope<'_>, hear: &mut dyn FnMut(Heard) -> ControlFlow<()>) {
+    let mut files = Files::default();
+    files.gather(places, scope);
+    // Their names begin with the time at which they were begun.
+    files.found.sort_by(|a, b| b.path.file_name().cmp(&a.path.file_name()));
+    let (of, mut done) = (files.found.len(), 0);
+    let mut first = vec![Heard::Progress { done, of }];
+    first.extend(files.problems.into_iter().map(Heard::Problem));
+    if first.into_iter().any(|heard| hear(heard).is_break()) {
+        return;
+    }
+    in_parallel(&files.found, &read_file, &mut |number, result| {
+        let file = &files.found[number];
+        match result {
+            Ok(session) if !file.is_wanted(&session, scope) => {}
+            Ok(session) => hear(Heard::Session(Box::new(session)))?,
+            Err(error) => hear(Heard::Problem(Problem { path: file.path.clone(), error }))?,
+        }
+        done += 1;
+        hear(Heard::Progress { done, of })
+    });
 }
 
 /// The most recently active of some sessions that can be gone on with; of those of a working
@@ -273,7 +319,7 @@ impl Files {
 }
 
 /// Sessions are in files called `*.jsonl`; a name with a dot in front is something else's.
-fn is_log_name(path: &Path) -> bool {
+pub(super) fn is_log_name(path: &Path) -> bool {
     let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
     !hidden && path.extension().is_some_and(|extension| extension == "jsonl")
 }
@@ -285,34 +331,24 @@ pub(super) fn read_all(
     take: &mut dyn FnMut(&File, Result<SessionInfo, OpenError>),
 ) {
     progress(0, files.len());
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(THREADS)).min(files.len());
-    let next = AtomicUsize::new(0);
-    let (send, receive) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (send, next) = (send.clone(), &next);
-            scope.spawn(move || {
-                let mut buffer = Vec::new();
-                while let Some((number, file)) = {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    files.get(number).map(|file| (number, file))
-                } {
-                    let result = read(&file.path, file.origin, &mut buffer);
-                    if send.send((number, result)).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(send);
-        for (done, (number, result)) in receive.iter().enumerate() {
-            take(&files[number], result);
-            progress(done + 1, files.len());
-        }
+    let mut done = 0;
+    in_parallel(files, &read_file, &mut |number, result| {
+        take(&files[number], result);
+        done += 1;
+        progress(done, files.len());
+        ControlFlow::Continue(())
     });
 }
 
-fn read(path: &Path, origin: Origin, buffer: &mut Vec<u8>) -> Result<SessionInfo, OpenError> {
+fn read_file(file: &File, buffer: &mut Vec<u8>) -> Result<SessionInfo, OpenError> {
+    read(&file.path, file.origin, buffer)
+}
+
+/// Opens a session to look at it and let it go again. There has to be one.
+pub(super) fn open_to_read(
+    path: &Path,
+    buffer: &mut Vec<u8>,
+) -> Result<(SessionManager, Metadata), OpenError> {
     let io_error = |source| OpenError::Io { path: path.into(), source };
     let metadata = std::fs::metadata(path).map_err(io_error)?;
     if !metadata.is_file() {
@@ -324,6 +360,11 @@ fn read(path: &Path, origin: Origin, buffer: &mut Vec<u8>) -> Result<SessionInfo
     if !session.is_on_disk() {
         return Err(OpenError::NotASession { path: path.into() });
     }
+    Ok((session, metadata))
+}
+
+fn read(path: &Path, origin: Origin, buffer: &mut Vec<u8>) -> Result<SessionInfo, OpenError> {
+    let (session, metadata) = open_to_read(path, buffer)?;
     let header = session.get_header();
     let made_up = header.is_made_up();
     let created = header.timestamp().and_then(time::parse);
@@ -333,6 +374,7 @@ fn read(path: &Path, origin: Origin, buffer: &mut Vec<u8>) -> Result<SessionInfo
     };
     // What a program noted after the last message says nothing about when somebody worked.
     let modified = session.last_activity().or(created).or_else(file_time).unwrap_or_default();
+    let (state, last_message) = state::end_of(&session);
     Ok(SessionInfo {
         path: path.into(),
         id: match path.to_str().and_then(super::names::id_in_name) {
@@ -342,6 +384,8 @@ fn read(path: &Path, origin: Origin, buffer: &mut Vec<u8>) -> Result<SessionInfo
         cwd: header.cwd().to_owned(),
         name: session.get_session_name().map(|name| one_line(&name)),
         first_message: first_message(&session),
+        last_message,
+        state,
         messages: session.message_count(),
         entries: session.entry_count(),
         branches: session.branch_count(),
@@ -391,7 +435,7 @@ fn is_markup(text: &str) -> bool {
     text.strip_prefix('<').is_some_and(|rest| begins(rest) && rest.contains('>'))
 }
 
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let mut line = String::new();
     let mut left = SHOWN;
     for word in text.split_whitespace() {

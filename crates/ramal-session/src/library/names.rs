@@ -2,7 +2,7 @@
 //! session came of which.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::SessionInfo;
 use crate::error::OpenError;
@@ -88,6 +88,16 @@ impl Lineage {
     ///
     /// A path that leads nowhere, since folders were moved, still counts by the id in its name.
     pub fn of(sessions: &[SessionInfo]) -> Lineage {
+        Lineage::with(sessions, &|path| std::fs::canonicalize(path).ok())
+    }
+
+    /// The same by nothing but what the headers say, without a look at the disk: links among the folders are
+    /// not followed.
+    pub fn as_written(sessions: &[SessionInfo]) -> Lineage {
+        Lineage::with(sessions, &|_| None)
+    }
+
+    fn with(sessions: &[SessionInfo], real: &dyn Fn(&Path) -> Option<PathBuf>) -> Lineage {
         let mut by_id = HashMap::new();
         let mut by_path = HashMap::new();
         for (number, session) in sessions.iter().enumerate() {
@@ -103,7 +113,7 @@ impl Lineage {
                 .get(named)
                 .copied()
                 .or_else(|| by_path(&path))
-                .or_else(|| by_path(&std::fs::canonicalize(&path).ok().filter(|_| looks_like_path)?))
+                .or_else(|| by_path(&real(&path).filter(|_| looks_like_path)?))
                 .or_else(|| by_id.get(id_in_name(named)?).copied())
         };
         let mut parents: Vec<Option<usize>> = sessions.iter().map(find).collect();

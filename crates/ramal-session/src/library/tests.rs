@@ -266,6 +266,222 @@ fn copies_hang_on_what_they_were_copied_from() {
     assert_eq!(lineage.parents, [None, Some(0), Some(1), Some(2), Some(2), None, Some(7), None]);
     assert_eq!(lineage.children[2], [3, 4]);
     assert_eq!(lineage.roots, [0, 5, 7]);
+    assert_eq!(Lineage::as_written(&sessions), lineage, "no link is in the way here");
+}
+
+fn assistant(id: &str, parent: &str, reason: &str, content: &str) -> String {
+    user(id, parent, 2, content)
+        .replace("\"role\":\"user\"", &format!("\"role\":\"assistant\",\"stopReason\":\"{reason}\""))
+}
+
+fn result(id: &str, parent: &str) -> String {
+    user(id, parent, 3, "\"42\"").replace("\"role\":\"user\"", "\"role\":\"toolResult\",\"toolCallId\":\"c\"")
+}
+
+#[test]
+fn how_a_session_ended() {
+    let store = store();
+    let ask = user("aa000001", "null", 1, "\"the question\"");
+    let says = r#"[{"type":"text","text":"the\n answer"}]"#;
+    let call = r#"[{"type":"toolCall","id":"c","name":"read","arguments":{}}]"#;
+    let answer = |reason, content| ask.clone() + &assistant("aa000002", "\"aa000001\"", reason, content);
+    let called = answer("toolUse", call);
+    let note = "{\"type\":\"custom\",\"id\":\"aa000009\",\"parentId\":\"aa000002\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"customType\":\"x\"}\n";
+    let other = user("aa000008", "null", 1, "\"first\"")
+        + &ask
+        + &assistant("aa000002", "\"aa000008\"", "stop", says);
+    for (text, state, last) in [
+        (String::new(), SessionState::Empty, None),
+        (ask.clone(), SessionState::Interrupted, Some("the question")),
+        (answer("stop", says), SessionState::Complete, Some("the answer")),
+        (answer("stop", says) + note, SessionState::Complete, Some("the answer")),
+        (answer("aborted", "[]"), SessionState::Aborted, Some("the question")),
+        (answer("error", says), SessionState::Error, Some("the answer")),
+        (called.clone(), SessionState::Interrupted, Some("the question")),
+        (
+            called.clone() + &result("aa000003", "\"aa000002\""),
+            SessionState::Interrupted,
+            Some("the question"),
+        ),
+        (
+            called
+                + &result("aa000003", "\"aa000002\"")
+                + &assistant("aa000004", "\"aa000003\"", "stop", says),
+            SessionState::Complete,
+            Some("the answer"),
+        ),
+        // Where one would go on counts, not what stands elsewhere.
+        (other, SessionState::Complete, Some("the answer")),
+    ] {
+        let path = store.put("f/state.jsonl", &(header("x", "/w") + &text));
+        let info = SessionInfo::read(&path).unwrap();
+        assert_eq!((info.state, info.last_message.as_ref().map(|last| &*last.text)), (state, last), "{text}");
+    }
+}
+
+#[test]
+fn sessions_are_heard_of_one_by_one() {
+    use std::ops::ControlFlow;
+    let store = store();
+    for n in 0..5 {
+        store.session(&format!("ramal/--w--/{n}.jsonl"), &format!("id{n}"), "/w", n);
+    }
+    store.put("ramal/--w--/bad.jsonl", "hello\n");
+    let (mut heard, mut last) = (Vec::new(), (9, 9));
+    list_each(&store.places, Scope::All, &mut |what| {
+        match what {
+            Heard::Progress { done, of } => last = (done, of),
+            Heard::Session(session) => heard.push(session.id),
+            Heard::Problem(problem) => heard.push(problem.path.file_name().unwrap().to_str().unwrap().into()),
+        }
+        ControlFlow::Continue(())
+    });
+    heard.sort_unstable();
+    assert_eq!((heard.join(" "), last), ("bad.jsonl id0 id1 id2 id3 id4".into(), (6, 6)));
+    let mut count = 0;
+    list_each(&store.places, Scope::All, &mut |_| {
+        count += 1;
+        if count == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert_eq!(count, 2);
+}
+
+fn searched(files: &[PathBuf], query: &str) -> Vec<Option<TextMatch>> {
+    let mut found = vec![None; files.len()];
+    let query = Query::read(query).unwrap();
+    search(files, &query, &|| false, &mut |number, result| found[number] = result.unwrap());
+    found
+}
+
+#[test]
+fn everything_that_was_said_is_searched() {
+    let store = store();
+    let text = header("x", "/keyword-of-the-header")
+        + &user("aa000001", "null", 1, r#""Why is the\n Cache slow? caf\u00e9""#)
+        + &assistant(
+            "aa000002",
+            "\"aa000001\"",
+            "stop",
+            r#"[{"type":"text","text":"Left on another branch: ßtraße"}]"#,
+        )
+        + &result("aa000003", "\"aa000002\"")
+        + &assistant(
+            "aa000004",
+            "\"aa000001\"",
+            "toolUse",
+            r#"[{"type":"text","text":"It reads twice"},{"type":"toolCall","id":"c","name":"read","arguments":{"path":"secretpath"}}]"#,
+        );
+    let files = [store.put("f/a.jsonl", &text), store.session("f/b.jsonl", "b", "/w", 1)];
+    for (query, entry) in [
+        ("cache", Some("aa000001")),
+        ("CACHE \"the cache\"", Some("aa000001")),
+        ("café", Some("aa000001")),
+        ("branch", Some("aa000002")),
+        ("SSTRASSE", None),
+        ("ßtraße", Some("aa000002")),
+        ("\"reads twice\"", Some("aa000004")),
+        ("\"twice reads\"", None),
+        ("re:slow\\?", Some("aa000001")),
+        ("re:reads\\s+t", Some("aa000004")),
+        // Neither keys nor names of the format, nor tools: what was said.
+        ("content", None),
+        ("keyword", None),
+        ("secretpath", None),
+        ("42", None),
+    ] {
+        let found = searched(&files, query);
+        assert_eq!(found[0].as_ref().map(|found| &*found.entry), entry, "{query}");
+        assert_eq!(found[1], None, "{query}");
+    }
+    let found = searched(&files, "cache twice nowhere").remove(0).unwrap();
+    assert_eq!(
+        (found.terms, &*found.entry),
+        (vec![true, true, false], "aa000004"),
+        "the newest with as many"
+    );
+    let found = searched(&files, "slow").remove(0).unwrap();
+    assert_eq!((&*found.excerpt, found.role), ("Why is the Cache slow? café", crate::Role::User));
+    let missing = store.dir.path().join("f/none.jsonl");
+    search(&[missing], &Query::read("x").unwrap(), &|| false, &mut |_, found| assert!(found.is_err()));
+}
+
+#[test]
+fn a_search_that_is_not_wanted_any_more_is_not_heard() {
+    let store = store();
+    let files = [store.session("f/a.jsonl", "a", "/w", 1), store.session("f/b.jsonl", "b", "/w", 1)];
+    let query = Query::read("say").unwrap();
+    search(&files, &query, &|| true, &mut |_, _| panic!("heard"));
+}
+
+#[test]
+fn names_are_given_to_sessions_that_are_not_open() {
+    let store = store();
+    let path = store.session("f/a.jsonl", "a", "/w", 1);
+    rename(&path, " new name ").unwrap();
+    assert_eq!(SessionInfo::read(&path).unwrap().name.as_deref(), Some("new name"));
+    rename(&path, "").unwrap();
+    assert_eq!(SessionInfo::read(&path).unwrap().name, None);
+    let gone = store.dir.path().join("f/gone.jsonl");
+    assert!(matches!(rename(&gone, "x"), Err(RenameError::Gone { .. })) && !gone.exists());
+    let empty = store.put("f/empty.jsonl", "");
+    assert!(matches!(rename(&empty, "x"), Err(RenameError::Gone { .. })));
+    assert_eq!(std::fs::metadata(&empty).unwrap().len(), 0);
+    let headless = store.put("f/headless.jsonl", &user("aa1", "null", 1, "\"q\""));
+    assert!(matches!(rename(&headless, "x"), Err(RenameError::Append(crate::AppendError::ReadOnly { .. }))));
+}
+
+#[test]
+fn the_trash_keeps_everything() {
+    let store = store();
+    let put = || {
+        store.put("ramal/--w--/1_a.outputs/long.txt", "long");
+        store.session("ramal/--w--/1_a.jsonl", "a", "/w", 1)
+    };
+    let root = store.dir.path().join("ramal");
+    for folder in ["trash/1_a", "trash/1_a-2"] {
+        let path = put();
+        let bytes = std::fs::read(&path).unwrap();
+        let trashed = trash(&store.places, &path, None, &[]).unwrap();
+        assert_eq!(trashed, Trashed { folder: Some(root.join(folder)), left: None });
+        assert!(!path.exists() && !path.with_extension("outputs").exists());
+        assert_eq!(std::fs::read(root.join(folder).join("1_a.jsonl")).unwrap(), bytes);
+        assert!(root.join(folder).join("1_a.outputs/long.txt").exists());
+    }
+    assert!(list_all(&store.places).sessions.is_empty(), "what is in the trash is not listed");
+    let path = put();
+    let refused = trash(&store.places, &path, Some(&path), &[]);
+    assert!(matches!(refused, Err(TrashError::IsOpen { .. })) && path.exists());
+    for other in [path.with_extension("outputs"), path.with_extension("txt"), root.join("none.jsonl")] {
+        assert!(matches!(trash(&store.places, &other, None, &[]), Err(TrashError::NotASession { .. })));
+    }
+    // Elsewhere than in a known place it stays near where it was.
+    let path = store.session("f/x.jsonl", "x", "/w", 1);
+    let trashed = trash(&store.places, &path, None, &[]).unwrap();
+    assert_eq!(trashed.folder, Some(store.dir.path().join("f/trash/x")));
+}
+
+#[test]
+#[cfg(unix)]
+fn programs_of_the_desktop_go_first() {
+    use std::os::unix::fs::PermissionsExt;
+    let store = store();
+    let bin = store.dir.path().join("bin with spaces");
+    std::fs::create_dir(&bin).unwrap();
+    let script = |name: &str, body: &str| {
+        let path = store.put(&format!("bin with spaces/{name}"), &format!("#!/bin/sh\n{body}\n"));
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        TrashProgram { command: path, arguments: vec!["put".into()] }
+    };
+    let missing = TrashProgram { command: bin.join("missing"), arguments: Vec::new() };
+    let fails = script("fails", "exit 1");
+    let lies = script("lies", "exit 0");
+    let moves = script("moves", "[ \"$1\" = put ] && mv \"$2\" \"$(dirname \"$0\")\"");
+    store.put("ramal/--w--/a b.outputs/long.txt", "long");
+    let path = store.session("ramal/--w--/a b.jsonl", "a", "/w", 1);
+    let trashed = trash(&store.places, &path, None, &[missing, fails, lies, moves]).unwrap();
+    assert_eq!(trashed, Trashed { folder: None, left: None });
+    assert!(bin.join("a b.jsonl").exists() && bin.join("a b.outputs/long.txt").exists() && !path.exists());
+    assert!(!store.dir.path().join("ramal/trash").exists());
 }
 
 proptest! {

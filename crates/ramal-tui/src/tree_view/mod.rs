@@ -6,6 +6,9 @@
 pub(crate) mod draw;
 pub(crate) mod row;
 
+pub(crate) use draw::side_by_side;
+pub(crate) use row::{Pieces, selected};
+
 use ramal_session::{EntryId, SessionManager};
 
 use crate::editor::{Editor, EditorAction, Outcome as Edited};

@@ -34,7 +34,7 @@ pub(super) fn row(view: &RowView, around: Around<'_>) -> Line<'static> {
     let theme = around.theme;
     let right = right(view, around);
     let room = around.columns.saturating_sub(width(&right) + usize::from(!right.is_empty()));
-    let mut out = Pieces { spans: Vec::new(), used: 0, room };
+    let mut out = Pieces::new(room);
     out.push(if view.is_selected { "› " } else { "  " }, theme.style(Role::Accent));
     if view.shifted > 0 {
         out.push("… ", theme.style(Role::Branch));
@@ -182,11 +182,17 @@ pub(super) fn role(part: Part) -> Role {
 /// Spans that fill a row up to a column.
 pub(crate) struct Pieces {
     pub(crate) spans: Vec<Span<'static>>,
+    /// Columns that are filled.
     pub(crate) used: usize,
     pub(crate) room: usize,
 }
 
 impl Pieces {
+    /// None yet, for a row of so many columns.
+    pub(crate) fn new(room: usize) -> Pieces {
+        Pieces { spans: Vec::new(), used: 0, room }
+    }
+
     pub(crate) fn push(&mut self, text: &str, style: Style) {
         let room = self.room.saturating_sub(self.used);
         if text.is_empty() || room == 0 {
@@ -197,6 +203,7 @@ impl Pieces {
         self.spans.push(Span::styled(shown.into_owned(), style));
     }
 
+    /// With what a search has found set off from the rest.
     pub(crate) fn push_marked(&mut self, text: &str, marks: &[Range<usize>], style: Style, theme: &Theme) {
         let mut done = 0;
         for mark in marks {

@@ -27,6 +27,7 @@ pub use calls::{CallOf, Calls};
 pub use entry_facts::{Detail, EntryFacts};
 pub use order::TreeOrder;
 pub use row::{Guide, Row};
+pub(crate) use search::Word;
 pub use search::{Search, Searcher};
 pub use set::EntrySet;
 pub use visible::Filter;

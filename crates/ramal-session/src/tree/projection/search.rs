@@ -21,8 +21,9 @@ pub struct Search {
     words: Vec<Word>,
 }
 
+/// A word that is looked for in lines.
 #[derive(Debug, Clone)]
-struct Word {
+pub(crate) struct Word {
     text: String,
     finder: Finder<'static>,
     /// Whether it stands in a line as it reads: nothing in it is ever escaped or changes its case.
@@ -30,18 +31,29 @@ struct Word {
 }
 
 impl Word {
-    fn new(text: &str) -> Word {
+    /// A word, which is in lower case.
+    pub(crate) fn new(text: &str) -> Word {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
         Word { finder: Finder::new(text.as_bytes()).into_owned(), is_plain, text: text.to_owned() }
     }
 
     /// Whether it occurs in a text, which is given with its letters of ASCII in lower case, too.
-    fn is_in(&self, text: &str, lower: &[u8]) -> bool {
+    pub(crate) fn is_in(&self, text: &str, lower: &[u8]) -> bool {
         if self.finder.find(lower).is_some() {
             return true;
         }
         let may_differ = !text.is_ascii() && (!self.is_plain || has_odd_letters(text.as_bytes()));
         may_differ && text.to_lowercase().contains(&self.text)
+    }
+
+    /// The word.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it may be said in a line, which is given in lower case.
+    pub(crate) fn may_be_said_in(&self, line: &[u8]) -> bool {
+        self.finder.find(line).is_some() || self.may_be_hidden_in(line)
     }
 
     /// Whether it may be said in a line, in lower case, in which it does not stand.
@@ -260,7 +272,7 @@ impl Searcher {
         self.lower.clear();
         self.lower.extend(line.iter().map(u8::to_ascii_lowercase));
         let line = &*self.lower;
-        Ok(words.iter().map(|word| word.finder.find(line).is_some() || word.may_be_hidden_in(line)).collect())
+        Ok(words.iter().map(|word| word.may_be_said_in(line)).collect())
     }
 }
 
