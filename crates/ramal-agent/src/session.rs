@@ -201,8 +201,13 @@ impl AgentSession {
 
     /// Uses another model where the path names none.
     pub fn set_default_model(&self, name: Option<String>) {
+        self.configure(|config| AgentConfig { default_model: name, ..config.clone() });
+    }
+
+    /// Works with something else from now on. What runs goes on with what it began with.
+    pub fn configure(&self, change: impl FnOnce(&AgentConfig) -> AgentConfig) {
         let mut config = self.shared.config.lock().unwrap_or_else(PoisonError::into_inner);
-        *config = Arc::new(AgentConfig { default_model: name, ..AgentConfig::clone(&config) });
+        *config = Arc::new(change(&config));
     }
 
     /// Everything that happens from now on. A listener that does not listen costs memory, not time.

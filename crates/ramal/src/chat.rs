@@ -49,7 +49,7 @@ pub(crate) fn run(which: &Which, work: &WorkOptions, globals: &Globals) -> anyho
         hook_limit: HOOK_LIMIT,
     };
     // Nothing is written, nor the screen touched, before it is known that nothing that was asked for is missing.
-    let workshop = Workshop::new(work, cwd, Arc::clone(&models), company)?;
+    let workshop = Arc::new(Workshop::new(work, cwd, Arc::clone(&models), company)?);
     let mut session = opened.begin()?;
     if let Some(name) = which.name() {
         session.set_session_name(name, NameSource::User)?;
@@ -63,7 +63,7 @@ pub(crate) fn run(which: &Which, work: &WorkOptions, globals: &Globals) -> anyho
     };
     let background =
         Background::choose(terminal.answers().background, std::env::var("COLORFGBG").ok().as_deref());
-    let host = Arc::new(ProgramHost { models, depth });
+    let host = Arc::new(ProgramHost::new(models, workshop, globals, depth));
     let (theme, problems) = app::Host::theme(&*host, background);
     let asker = channel.asker();
     failure::divert(move |message| asker.notice(message));
@@ -78,7 +78,6 @@ pub(crate) fn run(which: &Which, work: &WorkOptions, globals: &Globals) -> anyho
             zone: human::local_zone(),
             highlighter: Arc::new(SyntectHighlighter::default()),
         },
-        draft: None,
         said: None,
         notices: wrong_key.into_iter().chain(problems).collect(),
         home: std::env::home_dir(),

@@ -67,7 +67,7 @@ impl Workshop {
     ///
     /// # Errors
     /// If what the options choose for the session cannot be appended.
-    pub(crate) fn put_to_work(self, session: SessionManager) -> anyhow::Result<AgentSession> {
+    pub(crate) fn put_to_work(self: &Arc<Self>, session: SessionManager) -> anyhow::Result<AgentSession> {
         let settings = settings_in(&self.home(&session));
         let config = self.config(&session, &settings);
         let find_model = Arc::clone(&config.find_model);
@@ -76,8 +76,15 @@ impl Workshop {
         agent.set_steering_mode(settings.steering_mode);
         agent.set_follow_up_mode(settings.follow_up_mode);
         work::choose(&agent, &self.options, &*find_model)?;
-        agent.reconfigure_with(move |session, before| self.next(session, before));
+        let workshop = Arc::clone(self);
+        agent.reconfigure_with(move |session, before| workshop.next(session, before));
         Ok(agent)
+    }
+
+    /// Makes a session ready anew: the settings and the files of its directory may say something else by now.
+    pub(crate) fn renew(&self, agent: &AgentSession) {
+        let config = agent.with_session(|session| self.config(session, &settings_in(&self.home(session))));
+        agent.configure(|_| config);
     }
 
     /// What a session needs.

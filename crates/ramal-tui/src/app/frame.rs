@@ -87,6 +87,12 @@ impl App {
         let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);
         let mut lines = self.conversation.open_lines(&scene);
         lines.push(Line::default());
+        if let Some(beside) = self.beside.as_ref().filter(|beside| !beside.text.is_empty()) {
+            let theme = &self.look.theme;
+            let text = crate::markdown::lines(&beside.text, columns, &crate::markdown::Look::plain(theme));
+            let skip = text.len().saturating_sub(rows / 2);
+            lines.extend(text.into_iter().skip(skip));
+        }
         lines.extend(self.working_lines());
         if let Some(hint) = &self.hint {
             let style = self.look.theme.style(Role::Warning);
@@ -144,6 +150,9 @@ impl App {
         }
         if let Some((_, command, since)) = &self.shell {
             goes_on(&format!("! {command}"), *since);
+        }
+        if let Some(beside) = &self.beside {
+            goes_on(&beside.what, beside.since);
         }
         let (soon, afterwards) = &self.waiting;
         let marked = soon.iter().map(|text| ("soon", text)).chain(afterwards.iter().map(|text| ("then", text)));

@@ -3,11 +3,18 @@
 //! Whatever may take longer than a moment is asked for on a thread of its own.
 
 use std::io;
-use std::path::Path;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
+use ramal_agent::{AgentSession, Prompt};
+use ramal_session::library::Heard;
 use ramal_session::{Filter, SessionManager};
 
+use super::drafts::{Drafts, Owner};
+use crate::editor::{Content, Editor};
+use crate::keys::Keymap;
 use crate::model_view::ModelRow;
+use crate::session_view::SessionScope;
 use crate::settings_view::SettingRow;
 use crate::theme::{Background, Theme};
 
@@ -84,6 +91,69 @@ pub trait Host: Send + Sync + 'static {
     /// # Errors
     /// Why it could not be set.
     fn set(&self, cwd: &Path, key: &str, value: &str) -> Result<String, String>;
+
+    /// Keys as the user's file has them, and the first thing in it that cannot be used.
+    fn keymap(&self) -> (Keymap, Option<String>);
+
+    /// Makes a session ready for work anew: the files of its directory may say something else by now.
+    fn renew(&self, agent: &AgentSession);
+
+    /// The prompt that is written, with its pictures; and what of them could not go along. May take long.
+    fn prompt(&self, content: &Content, cwd: &Path) -> (Prompt, Vec<String>);
+
+    /// What is kept of what is written, which is put into the editor. None where nothing can be kept.
+    fn drafts(&self, owner: Owner, editor: &mut Editor) -> Option<Box<dyn Drafts>>;
+
+    /// What was sent in a directory before, newest first.
+    fn earlier(&self, cwd: &Path) -> Vec<String>;
+
+    /// Where the command line wants sessions to be made; none: in the usual folder.
+    fn session_dir(&self) -> Option<PathBuf>;
+
+    /// Lists sessions one by one, until `hear` breaks off. May take long.
+    fn list_sessions(
+        &self,
+        cwd: &Path,
+        scope: SessionScope,
+        hear: &mut dyn FnMut(Heard) -> ControlFlow<()>,
+    );
+
+    /// The file of a session that is named as on the command line.
+    ///
+    /// # Errors
+    /// If there is none such, or several are meant.
+    fn find_session(&self, cwd: &Path, name: &str) -> Result<PathBuf, String>;
+
+    /// Names a session that is not open; an empty name takes it off.
+    ///
+    /// # Errors
+    /// If it takes no entry.
+    fn rename_session(&self, file: &Path, name: &str) -> Result<(), String>;
+
+    /// Puts a session into the trash, and says where it is. May take long.
+    ///
+    /// # Errors
+    /// If it is the one that is `open`, or could not be moved; then it stays where it is.
+    fn trash_session(&self, file: &Path, open: Option<&Path>) -> Result<String, String>;
+
+    /// Writes a session as a page, or the path as a session of its own if the name ends in `.jsonl`. `file` is
+    /// where the session lies, if it does. Answers what was written. May take long.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    fn export(&self, agent: &AgentSession, file: Option<&Path>, to: Option<&Path>) -> Result<PathBuf, String>;
+
+    /// Makes a copy of a file for a directory, and answers where it is.
+    ///
+    /// # Errors
+    /// If it is no session, or the copy could not be made.
+    fn import(&self, file: &Path, cwd: &Path) -> Result<PathBuf, String>;
+
+    /// The active path as text.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn dump(&self, session: &SessionManager) -> Result<String, String>;
 
     /// Something was sent in a directory: it is one of the earlier prompts from now on.
     fn sent(&self, cwd: &Path, text: &str);

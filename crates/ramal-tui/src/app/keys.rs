@@ -1,6 +1,6 @@
 //! What keys do on the main screen.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ramal_agent::Operation;
 
@@ -10,9 +10,12 @@ use crate::editor::{EditorAction, Outcome};
 use crate::keys::{ActionId, Key, Place};
 use crate::tree_selector::Direction;
 
+/// Whoever types pauses so long before a question is answered.
+const PAUSE: Duration = Duration::from_millis(700);
+
 impl App {
     pub(super) fn key(&mut self, key: Key) {
-        if self.question.is_some() {
+        if self.question.is_some() && !self.is_typing() {
             return self.question_key(key);
         }
         if !self.over.is_empty() {
@@ -36,8 +39,15 @@ impl App {
         }
         if let Some(letter) = key.typed() {
             self.editor.insert(letter.encode_utf8(&mut [0; 4]));
+            self.typed_at = Some(Instant::now());
             self.typed();
         }
+    }
+
+    /// Whether somebody is in the middle of typing: a question that has just come up does not take what is
+    /// meant for the editor for its answer.
+    fn is_typing(&self) -> bool {
+        self.over.is_empty() && self.typed_at.is_some_and(|at| at.elapsed() < PAUSE)
     }
 
     pub(super) fn paste(&mut self, text: &str) {

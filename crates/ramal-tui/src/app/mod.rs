@@ -9,8 +9,10 @@
 
 mod asks;
 mod choices;
+mod commands;
 mod completion;
 mod conversation;
+mod drafts;
 mod facts;
 mod frame;
 mod host;
@@ -19,10 +21,10 @@ mod keys;
 mod look;
 mod moves;
 mod over;
-mod pending;
 mod questions;
 mod run;
 mod say;
+mod sessions;
 mod slash;
 mod spinner;
 mod start;
@@ -39,11 +41,13 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 pub use self::asks::{Answer, Ask, Asker, Remembered};
+pub use self::drafts::{Drafts, Owner, Stashed};
 pub use self::host::{DoubleEscape, Host, Wishes};
 pub use self::look::Look;
 pub use self::run::{Left, Messages, Start, run};
 
 use self::asks::Asks;
+use self::commands::Beside;
 use self::conversation::{Conversation, Drawn, Path};
 use self::facts::Facts;
 use self::jobs::Job;
@@ -109,6 +113,15 @@ pub(crate) struct App {
     screen: Screen,
     full: FullScreen,
     editor: Editor,
+    drafts: Option<Box<dyn Drafts>>,
+    /// When what is written is to be kept at the latest.
+    draft_due: Option<Instant>,
+    /// What is written goes along to the session that is gone over to next.
+    keeps_draft: bool,
+    /// The entry to stand at in the session that is gone over to next.
+    goes_to: Option<String>,
+    /// When a key was pressed last in the editor.
+    typed_at: Option<Instant>,
     completer: Completer,
     sources: Sources,
     files: Option<FileIndex>,
@@ -125,6 +138,8 @@ pub(crate) struct App {
     is_summing_up: bool,
     /// Ends the command of the user's that runs, which was begun then.
     shell: Option<(CancellationToken, String, Instant)>,
+    /// Something that is asked beside the conversation.
+    beside: Option<Beside>,
     /// What waits to be said: to a turn that runs, and after it.
     waiting: (Vec<String>, Vec<String>),
     escape: DoublePress,
@@ -191,6 +206,8 @@ impl App {
             AgentEvent::QueueUpdate { steering, follow_up } => {
                 self.waiting = (steering.clone(), follow_up.clone());
             }
+            // Now there is a session that the draft can belong to.
+            AgentEvent::AgentStart => self.draft_belongs_elsewhere(true),
             AgentEvent::MessageEnd { message, .. } => self.facts.count(message),
             AgentEvent::TurnEnd { .. } | AgentEvent::SessionInfoChanged { .. } => self.look_at_session(),
             AgentEvent::AgentEnd { .. } | AgentEvent::CompactionEnd { .. } => {
@@ -292,7 +309,7 @@ impl App {
 
     /// Whether a frame is due because time passes: something runs.
     pub(crate) fn is_moving(&self) -> bool {
-        self.busy.is_some() || self.shell.is_some() || self.agent.running().is_some()
+        self.busy.is_some() || self.shell.is_some() || self.beside.is_some() || self.agent.running().is_some()
     }
 
     /// How lines of the conversation are drawn.

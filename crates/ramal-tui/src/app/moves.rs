@@ -111,6 +111,8 @@ impl App {
     pub(super) fn is_elsewhere(&mut self) {
         let (name, cwd) = self.with_session(|session| (session.get_session_name(), session.get_cwd().to_owned()));
         let cwd = if cwd.is_empty() { self.agent.cwd() } else { cwd.into() };
+        let goes_along = std::mem::take(&mut self.keeps_draft);
+        self.draft_belongs_elsewhere(goes_along);
         self.wishes = self.host.wishes(&cwd);
         self.hides_thinking = self.wishes.hides_thinking;
         self.show_path(&name.map_or_else(|| "another session".to_owned(), |name| clean::one_line(&name, 60)));
@@ -191,6 +193,7 @@ impl App {
     /// Begins a session anew from before a user message.
     pub(super) fn branch_before(&mut self, id: &str) {
         let (agent, id) = (self.agent.clone(), id.to_owned());
+        self.begin_to_leave(true);
         self.job(async move { agent.branch(&id).await }, |app, branched| match branched {
             Ok(Branched { cancelled: true, .. }) => {
                 app.say(Block::notice("An extension did not let a branch be made"));
@@ -203,24 +206,45 @@ impl App {
     /// Goes on in a copy of the active path.
     pub(super) fn clone_session(&mut self) {
         let agent = self.agent.clone();
+        self.begin_to_leave(true);
         self.job(async move { agent.clone_session().await }, |app, cloned| app.replaced(cloned));
     }
 
     /// Begins a new session.
     pub(super) fn new_session(&mut self) {
         let agent = self.agent.clone();
+        self.begin_to_leave(true);
         self.job(async move { agent.new_session(None).await }, |app, begun| app.replaced(begun));
     }
 
     /// Goes over to the session in a file.
     pub(super) fn open_session(&mut self, path: &FilePath) {
+        self.open_session_at(path, None);
+    }
+
+    /// The same, to stand at an entry there.
+    pub(super) fn open_session_at(&mut self, path: &FilePath, at: Option<String>) {
+        self.begin_to_leave(false);
+        self.goes_to = at;
         let (agent, path) = (self.agent.clone(), path.to_owned());
         self.job(async move { agent.switch_session(&path).await }, |app, switched| app.replaced(switched));
     }
 
+    /// The session will be left. What waits to be said in it is taken back, and what is written goes along, or
+    /// stays with it.
+    pub(super) fn begin_to_leave(&mut self, with_draft: bool) {
+        self.take_back();
+        self.keeps_draft = with_draft;
+    }
+
     fn replaced(&mut self, replaced: Result<bool, AgentError>) {
+        let goes_to = self.goes_to.take();
         match replaced {
-            Ok(false) => {}
+            Ok(false) => {
+                if let Some(id) = goes_to {
+                    self.open_tree_at(Some(&id));
+                }
+            }
             Ok(true) => self.say(Block::notice("An extension did not let the session be left")),
             Err(error) => self.say_wrong(&error),
         }

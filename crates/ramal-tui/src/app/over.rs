@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use ramal_session::{EntryId, SessionManager};
 
 use super::moves::SumUp;
+use super::sessions::{self, Sessions};
 use super::{App, Effect};
 use crate::hotkeys_view::{self, HotkeysView};
 use crate::keys::{ActionId, Key};
@@ -27,6 +28,7 @@ pub(super) enum Over {
     Models(Box<ModelView>),
     Settings(Box<SettingsView>),
     Hotkeys(Box<HotkeysView>),
+    Sessions(Sessions),
     /// What was sent before, by its number from the newest.
     History(Box<ListView<usize>>, Vec<String>),
 }
@@ -151,6 +153,7 @@ impl App {
             Some(Over::Models(view)) => view.draw(&scene),
             Some(Over::Settings(view)) => view.draw(&scene),
             Some(Over::Hotkeys(view)) => view.draw(&scene),
+            Some(Over::Sessions(sessions)) => sessions.view.draw(&scene),
             Some(Over::History(list, _)) => {
                 let hints = [(ActionId::Confirm, "bring it back"), (ActionId::Cancel, "back")];
                 list.draw(&scene, &Face::new(&hints))
@@ -187,6 +190,7 @@ impl App {
             Some(Over::Models(view)) => view.notice(text),
             Some(Over::Settings(view)) => view.notice(text),
             Some(Over::Hotkeys(view)) => view.notice(text),
+            Some(Over::Sessions(sessions)) => sessions.view.notice(text),
             Some(Over::History(list, _)) => list.notice(text),
             None => self.hint = Some(text.to_owned()),
         }
@@ -206,6 +210,7 @@ impl App {
             Some(Over::Models(view)) => chosen(view.key(keymap, key), with_model),
             Some(Over::Settings(view)) => view.key(keymap, key).into(),
             Some(Over::Hotkeys(view)) => view.key(keymap, key).into(),
+            Some(Over::Sessions(sessions)) => sessions::heard(sessions.view.key(keymap, key)),
             Some(Over::History(list, _)) => chosen(list.key(keymap, key), with_prompt),
             None => Heard::Nothing,
         };
@@ -220,6 +225,7 @@ impl App {
             Some(Over::Messages(view)) => chosen(view.paste(text), before_message),
             Some(Over::Models(view)) => chosen(view.paste(text), with_model),
             Some(Over::Settings(view)) => view.paste(text).into(),
+            Some(Over::Sessions(sessions)) => sessions::heard(sessions.view.paste(text)),
             Some(Over::Hotkeys(_)) | None => Heard::Nothing,
             Some(Over::History(list, _)) => chosen(list.paste(text), with_prompt),
         };

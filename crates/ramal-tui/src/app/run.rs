@@ -37,8 +37,6 @@ pub struct Start {
     pub runtime: Handle,
     /// What is drawn with.
     pub look: Look,
-    /// What is written in the editor at the beginning.
-    pub draft: Option<String>,
     /// What is said at once.
     pub said: Option<ramal_agent::Prompt>,
     /// What the user is to be told first.
@@ -245,6 +243,7 @@ impl App {
         if self.is_moving() {
             self.is_stale = true;
         }
+        self.keep_draft_if_due();
     }
 
     /// Ends what runs, waits until it is stored, and forces everything to disk.
@@ -260,7 +259,7 @@ impl App {
         });
         self.agent.give_up_titles();
         let host = Arc::clone(&self.host);
-        self.keep_draft_now();
+        self.keep_draft();
         self.agent.with_session(|session: &mut SessionManager| {
             if session.is_on_disk() {
                 host.remember(session);

@@ -1,6 +1,6 @@
 //! Sending what was written: to the model, to the shell, or as a command of the program.
 
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use ramal_agent::tools::outputs_folder;
@@ -11,8 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::slash::Said;
-use crate::completing::mentions;
-use crate::editor::{Content, MarkKind};
+use crate::editor::Content;
 use crate::transcript::Block;
 
 /// When something is said while the model is at work.
@@ -52,30 +51,43 @@ impl App {
             self.run(command);
             return;
         }
-        let content = self.editor.content().clone();
-        let prompt = self.prompt_of(&content);
-        let prompt = match prompt {
-            Ok(prompt) => prompt,
-            Err(why) => {
-                self.hint = Some(why);
-                return;
-            }
+        let content = self.take_written();
+        let is_plain = content.marks().is_empty() && !text.contains('@');
+        if is_plain {
+            let said = self.say_to_model(Prompt::text(text), when);
+            return self.was_said(said, content);
+        }
+        // Pictures are read beside the screen.
+        let (host, cwd) = (Arc::clone(&self.host), self.agent.cwd());
+        let read = move || {
+            let (prompt, problems) = host.prompt(&content, &cwd);
+            (prompt, problems, content)
         };
-        let said = self.say_to_model(prompt, when);
-        match said {
-            Ok(()) => {
-                self.take_written();
+        self.aside(read, move |app, (prompt, problems, content)| {
+            for problem in problems {
+                app.say(Block::notice(&problem));
             }
-            // What was written stays in the editor.
-            Err(error) => self.say_wrong(&error),
+            let said = app.say_to_model(prompt, when);
+            app.was_said(said, content);
+        });
+    }
+
+    /// What could not be said is in the editor again.
+    fn was_said(&mut self, said: Result<(), AgentError>, content: Content) {
+        if let Err(error) = said {
+            self.say_wrong(&error);
+            self.editor.set_text_if_empty(content);
+            self.typed();
         }
     }
 
     /// Takes what was written out of the editor; it is the newest of the earlier prompts then.
-    fn take_written(&mut self) {
-        let text = self.editor.take().text();
-        self.host.sent(&self.agent.cwd(), &text);
-        self.is_stale = true;
+    fn take_written(&mut self) -> Content {
+        let content = self.editor.take();
+        self.host.sent(&self.agent.cwd(), &content.text());
+        self.typed_at = None;
+        self.typed();
+        content
     }
 
     /// Says something to the model.
@@ -88,22 +100,6 @@ impl App {
             When::Soon => AgentSession::steer(&self.agent, prompt),
             When::Afterwards => AgentSession::follow_up(&self.agent, prompt),
         }
-    }
-
-    /// What is said, with the images that are marked in it or named by `@`.
-    fn prompt_of(&self, content: &Content) -> Result<Prompt, String> {
-        let text = content.text();
-        let mut prompt = Prompt { typed: Some(text.clone()), ..Prompt::text(text.clone()) };
-        let cwd = self.agent.cwd();
-        let marked = content.marks().iter().filter_map(|mark| match mark.kind() {
-            MarkKind::Image { source } => Some(PathBuf::from(source)),
-            MarkKind::Paste => None,
-        });
-        let named = mentions(&text).into_iter().map(|name| cwd.join(name)).filter(|path| is_image(path));
-        for path in marked.chain(named) {
-            prompt.attach(&path).map_err(|error| error.to_string())?;
-        }
-        Ok(prompt)
     }
 
     /// Runs a command of the user's.
@@ -161,6 +157,10 @@ impl App {
 
     /// Ends what runs. Answers whether anything did.
     pub(super) fn abort(&mut self) -> bool {
+        if let Some(beside) = &self.beside {
+            beside.abort.cancel();
+            return true;
+        }
         if let Some((abort, ..)) = &self.shell {
             abort.cancel();
             return true;
@@ -176,10 +176,4 @@ impl App {
     pub(super) fn tell(&mut self, text: &str) {
         self.say(Block::told(text));
     }
-}
-
-/// Whether a file that is there has the name of an image that models take.
-fn is_image(path: &Path) -> bool {
-    let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default().to_ascii_lowercase();
-    matches!(&*end, "png" | "jpg" | "jpeg" | "gif" | "webp") && path.is_file()
 }

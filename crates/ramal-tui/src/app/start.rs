@@ -24,7 +24,7 @@ use crate::transcript::Block;
 impl App {
     /// A conversation, and what it is to be told.
     pub(super) fn new(start: Start) -> (App, Receiver<Message>) {
-        let Start { agent, host, runtime, look, draft, said, notices, home, size, background, channel } = start;
+        let Start { agent, host, runtime, look, said, notices, home, size, background, channel } = start;
         let (columns, rows) = (size.0.max(1), size.1.max(1));
         let wishes = host.wishes(&agent.cwd());
         let conversation = agent.with_session(|session| Conversation::at_leaf(session));
@@ -36,7 +36,7 @@ impl App {
             screen: Screen::new(columns, rows),
             hides_thinking: wishes.hides_thinking,
             facts: Facts::of(agent.cwd()),
-            editor: draft.and_then(|draft| Editor::from_draft(&draft).ok()).unwrap_or_default(),
+            editor: Editor::new(),
             agent,
             host,
             runtime,
@@ -61,6 +61,12 @@ impl App {
             escape: DoublePress::default(),
             clear: DoublePress::default(),
             hint: None,
+            beside: None,
+            drafts: None,
+            draft_due: None,
+            keeps_draft: false,
+            goes_to: None,
+            typed_at: None,
             is_open: false,
             asks: Asks::default(),
             question: None,
@@ -69,6 +75,7 @@ impl App {
             is_stale: true,
             is_resized: false,
         };
+        app.take_up_draft();
         app.greet();
         app.print_session();
         for notice in notices {

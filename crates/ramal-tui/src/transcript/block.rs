@@ -111,6 +111,11 @@ impl Block {
         Body::Told(text.to_owned()).into()
     }
 
+    /// What somebody said beside the conversation: who, and the text as models write it.
+    pub fn beside(who: &str, text: &str) -> Block {
+        Body::Said { who: who.to_owned(), text: text.to_owned() }.into()
+    }
+
     /// A line that says what went wrong.
     pub fn wrong(message: &str) -> Block {
         Body::Wrong(message.to_owned()).into()

@@ -65,6 +65,7 @@ pub(crate) fn start(opened: Opened, options: Options<'_>) -> anyhow::Result<Stat
     };
     // Nothing is written before it is known that nothing that was asked for is missing.
     let workshop = Workshop::new(options.work, options.cwd.clone(), Arc::clone(&models), company)?;
+    let workshop = Arc::new(workshop);
     let mut session = opened.begin()?;
     if let Some(name) = options.name {
         session.set_session_name(name, NameSource::User)?;
