@@ -4,6 +4,7 @@ mod catalog;
 mod choose;
 mod cli;
 mod commands;
+mod export;
 mod failure;
 mod output;
 mod progress;
