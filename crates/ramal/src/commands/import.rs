@@ -15,7 +15,7 @@ use crate::resolve;
 /// Take in a session's file as a new session of this directory
 ///
 /// All its branches, labels and names come along, under a new session id and with a link to the file. The path
-/// of the new session is printed; it is the most recent one here, so that `ramal go` goes on in it.
+/// of the new session is printed. The file is not touched.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -99,28 +99,28 @@ impl Body<'_> {
         if text.trim().is_empty() {
             return Ok(());
         }
-        write!(self.out, "<div class=\"text\">{}</div>\n", markdown(text))
+        writeln!(self.out, "<div class=\"text\">{}</div>", markdown(text))
     }
 
     fn wrong(&mut self, text: &str) -> io::Result<()> {
-        write!(self.out, "<p class=\"plain wrong-text\">✗ {}</p>\n", escape(text))
+        writeln!(self.out, "<p class=\"plain wrong-text\">✗ {}</p>", escape(text))
     }
 
     /// A text of several lines that opens.
     fn folded(&mut self, class: &str, title: &str, is_open: bool, text: &str) -> io::Result<()> {
         let open = if is_open { " open" } else { "" };
-        write!(self.out, "<details class=\"{class}\"{open}><summary>{}</summary>\n", escape(title))?;
+        writeln!(self.out, "<details class=\"{class}\"{open}><summary>{}</summary>", escape(title))?;
         self.pre(text)?;
         self.out.write_all(b"</details>\n")
     }
 
     fn pre(&mut self, text: &str) -> io::Result<()> {
         // The first newline behind the tag would be left out.
-        write!(self.out, "<pre>\n{}</pre>\n", escape(text))
+        writeln!(self.out, "<pre>\n{}</pre>", escape(text))
     }
 
     fn card(&mut self, title: &str, text: &str) -> io::Result<()> {
-        write!(self.out, "<details class=\"card\" open><summary>{}</summary>\n", escape(title))?;
+        writeln!(self.out, "<details class=\"card\" open><summary>{}</summary>", escape(title))?;
         self.text(text)?;
         self.out.write_all(b"</details>\n")
     }
@@ -131,7 +131,7 @@ impl Body<'_> {
 
     fn call(&mut self, call: &ToolCall<'_>) -> io::Result<()> {
         let title = format!("→ {} {}", call.name, called_on(&call.name, call.arguments, self.cwd));
-        write!(self.out, "<details class=\"call\"><summary>{}</summary>\n<dl>\n", escape(title.trim_end()))?;
+        writeln!(self.out, "<details class=\"call\"><summary>{}</summary>\n<dl>", escape(title.trim_end()))?;
         let bytes = call.arguments.as_bytes();
         let mut any = false;
         for member in json::Members::new(bytes) {
@@ -181,7 +181,7 @@ impl Body<'_> {
                 Some(b'-') => "removed",
                 _ => "same",
             };
-            write!(self.out, "<span class=\"{class}\">{}</span>\n", escape(line))?;
+            writeln!(self.out, "<span class=\"{class}\">{}</span>", escape(line))?;
         }
         self.out.write_all(b"</pre></details>\n")
     }
@@ -211,9 +211,9 @@ impl Body<'_> {
                 self.out.write_all(b"\"></p>\n")
             }
             _ if data.starts_with("blob:") => {
-                write!(self.out, "<p class=\"plain\">(a picture kept elsewhere: {})</p>\n", escape(data))
+                writeln!(self.out, "<p class=\"plain\">(a picture kept elsewhere: {})</p>", escape(data))
             }
-            _ => write!(self.out, "<p class=\"plain\">(a picture that is not shown: {})</p>\n", escape(kind)),
+            _ => writeln!(self.out, "<p class=\"plain\">(a picture that is not shown: {})</p>", escape(kind)),
         }
     }
 }
