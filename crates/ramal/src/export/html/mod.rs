@@ -54,7 +54,8 @@ pub(crate) fn html(session: &SessionManager, out: &Path, options: &Options) -> a
     let order = TreeOrder::new(session);
     let shown = Shown { filter: Filter::All, ..Shown::default() };
     let projection = Projection::new(&order, &facts, &shown);
-    let page = Page { session, options, facts: &facts, order: &order, rows: &projection };
+    let page =
+        Page { session, options, facts: &facts, order: &order, rows: &projection, zone: human::local_zone() };
     file.write(page.head()?.as_bytes())?;
     let mut forks = Forks::default();
     let mut calls = Calls::default();
@@ -86,6 +87,7 @@ struct Page<'s> {
     facts: &'s EntryFacts,
     order: &'s TreeOrder,
     rows: &'s Projection,
+    zone: TimeZone,
 }
 
 impl Page<'_> {
@@ -234,11 +236,7 @@ other branches; with JavaScript the whole tree stands beside it.</p></noscript>
             );
         }
         if let Some(at) = handle.time() {
-            out += &format!(
-                "<time datetime=\"{}\">{}</time>",
-                time::format(at),
-                local(at, &human::local_zone())
-            );
+            out += &format!("<time datetime=\"{}\">{}</time>", time::format(at), local(at, &self.zone));
         }
         out += &model(entry);
         let id = handle.id()?;
