@@ -48,6 +48,26 @@ impl SessionManager {
         }
     }
 
+    /// The active path as a session of its own, handed out line by line: what
+    /// [`SessionManager::clone_session`] would write. This session stays where it is. Each line comes with
+    /// its newline, the header first; an entry is in memory at a time.
+    ///
+    /// # Errors
+    /// If the leaf is before the first entry, the log cannot be read any more, or `line` fails: then what
+    /// it says, and no path, since only `line` knows where it writes.
+    pub fn write_path(&self, line: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> Result<(), CopyError> {
+        let leaf = self.leaf_number().ok_or(CopyError::Empty)?;
+        let plan = PathCopy::new(self, Some(leaf)).map_err(|source| self.read_error(leaf, source))?;
+        let header = format!("{}\n", self.copied_header().json());
+        let mut is_refused = false;
+        let mut line = |bytes: &[u8]| line(bytes).inspect_err(|_| is_refused = true);
+        let written = line(header.as_bytes()).and_then(|()| plan.write(self, &mut line));
+        written.map_err(|source| match is_refused {
+            true => CopyError::Write { path: PathBuf::new(), source },
+            false => self.read_error(leaf, source).into(),
+        })
+    }
+
     /// Begins a session anew from before a user message, to say it another way: a copy of the path to
     /// its parent, or an empty session with this one as its origin if the message is a root. Answers
     /// the message's text.
@@ -263,6 +283,7 @@ impl PathCopy {
         }
     }
 
+    /// Hands out one line after the other, each with its newline.
     fn write(
         &self,
         session: &SessionManager,
@@ -293,8 +314,8 @@ impl PathCopy {
             if !edit.is_empty() {
                 line = edit.apply(&line);
             }
+            line.push(b'\n');
             out(&line)?;
-            out(b"\n")?;
             parent_id = Some(id);
             parent = Some(number);
         }

@@ -38,6 +38,9 @@ pub(crate) struct Cli {
     pub(crate) globals: Globals,
     #[command(flatten)]
     prompt: commands::prompt::Args,
+    /// Write the session IN to the file OUT and end, as `ramal export` does
+    #[arg(long, num_args = 1..=2, value_names = ["IN", "OUT"])]
+    export: Vec<String>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -87,6 +90,8 @@ enum Command {
     Clone(commands::branch::CloneArgs),
     Fork(commands::branch::ForkArgs),
     Diff(commands::diff::Args),
+    Export(commands::export::Args),
+    Import(commands::import::Args),
     Ls(commands::ls::Args),
     Check(commands::check::Args),
     Models(commands::models::Args),
@@ -104,6 +109,12 @@ impl Cli {
             globals.session_dir = settings::session_dir();
         }
         let globals = &globals;
+        if !self.export.is_empty() {
+            if self.command.is_some() || !self.prompt.is_empty() {
+                return Err(Failure::usage("with --export nothing else is done").into());
+            }
+            return commands::export::run_option(&self.export, globals, out);
+        }
         let Some(command) = &self.command else {
             return match &self.prompt {
                 prompt if prompt.is_rpc() && prompt.is_wanted() => {
@@ -138,6 +149,8 @@ impl Cli {
             Command::Clone(args) => commands::branch::run_clone(args, globals, out),
             Command::Fork(args) => commands::branch::run_fork(args, globals, out),
             Command::Diff(args) => commands::diff::run(args, globals, out),
+            Command::Export(args) => commands::export::run(args, globals, out),
+            Command::Import(args) => commands::import::run(args, globals, out),
             Command::Ls(args) => commands::ls::run(args, globals, out),
             Command::Check(args) => commands::check::run(args, globals, out),
             Command::Models(args) => commands::models::run(args, globals, out),
@@ -198,7 +211,7 @@ fn saying(error: &clap::Error, arguments: &[OsString]) -> Option<Cli> {
         return None;
     }
     let prompt = prompt.with_words(in_order(&matches, words));
-    Some(Cli { globals, prompt, command: None })
+    Some(Cli { globals, prompt, export: Vec::new(), command: None })
 }
 
 /// The words as they stand on the command line, with that behind `-p` in its place.

@@ -6,6 +6,7 @@ mod choose;
 mod cli;
 mod commands;
 mod drafts;
+mod export;
 mod failure;
 mod models;
 mod history;

@@ -171,3 +171,26 @@ fn files(scratch: &Scratch) -> Vec<(std::path::PathBuf, u64)> {
     found.sort();
     found
 }
+
+#[test]
+fn a_page_is_written_where_the_client_is() {
+    for keeps_nothing in [false, true] {
+        let scratch = Scratch::new(&[says("A <b>bold</b> answer.")]);
+        let mut command =
+            scratch.command_for(if keeps_nothing { "--no-session" } else { "--session=session.jsonl" });
+        let mut program = Program::start(command.args(["--model", "replay/answers.jsonl"]));
+        program.say("Go");
+        let path = program.ok(json!({"type": "export_html", "outputPath": "page.html"}))["path"].clone();
+        let page = fs::read_to_string(path.as_str().unwrap()).unwrap();
+        assert_eq!(path, scratch.path("page.html").to_str().unwrap());
+        assert!(page.contains("A &lt;b&gt;bold&lt;/b&gt; answer.") && page.ends_with("</html>\n"));
+        let again = json!({"type": "export_html", "outputPath": "page.html"});
+        assert!(program.refused(again).contains("page.html is there already"));
+        let other = json!({"type": "export_html", "outputPath": "page.jsonl"});
+        assert!(program.refused(other).contains("outputPath"));
+        let free = program.ok(json!({"type": "export_html"}))["path"].clone();
+        assert_ne!(free, path);
+        assert!(fs::read_to_string(free.as_str().unwrap()).unwrap().contains("A &lt;b&gt;bold"));
+        program.close();
+    }
+}

@@ -43,6 +43,12 @@ impl Entry {
         Entry { json, id, kind, role, time, unreadable, message }
     }
 
+    /// The same entry with other JSON: what is left of it when something was taken out.
+    #[must_use]
+    pub fn with_json(&self, json: String) -> Entry {
+        Entry::new(json.into_bytes(), self.id.clone(), self.kind, self.role, self.time)
+    }
+
     /// The id under which the tree knows it: the one in the log, or a made-up one.
     pub fn id(&self) -> &EntryId {
         &self.id

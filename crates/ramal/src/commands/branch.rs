@@ -107,7 +107,7 @@ pub(crate) fn run_fork(args: &ForkArgs, globals: &Globals, out: &mut dyn Write) 
 }
 
 /// Sees to it that the new session is on disk, and tells where.
-fn made(
+pub(super) fn made(
     mut session: SessionManager,
     editor_text: Option<&str>,
     tell_cwd: bool,

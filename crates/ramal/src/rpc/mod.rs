@@ -8,6 +8,7 @@
 mod answer;
 mod asks;
 mod change;
+mod export;
 mod hooks;
 mod input;
 mod leave;
@@ -295,7 +296,7 @@ impl Server {
         // What other programs appended is there for whoever asks. Should the file have become
         // unreadable, the entries asked for say so themselves.
         self.agent.with_session(|session| session.refresh().ok());
-        for answers in [change::reply, leave::reply, say::reply, settings::reply] {
+        for answers in [change::reply, export::reply, leave::reply, say::reply, settings::reply] {
             if let Some(reply) = answers(self, request)? {
                 return Ok(reply);
             }

@@ -12,8 +12,7 @@ use super::models;
 use super::request::Request;
 
 /// Commands of pi's and oh-my-pi's that this program has nothing for, and what is there instead.
-const NOT_HERE: [(&str, &str); 4] = [
-    ("export_html", "ramal cannot export HTML; `ramal log` and `ramal context` print a path"),
+const NOT_HERE: [(&str, &str); 3] = [
     ("set_interrupt_mode", "ramal has one way to interrupt: what steers is said before the next call"),
     ("set_todos", "ramal keeps no list of things to do"),
     ("set_host_tools", "ramal runs its own tools only"),

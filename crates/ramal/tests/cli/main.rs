@@ -6,6 +6,7 @@ mod change;
 mod check;
 mod copies;
 mod diff;
+mod export;
 mod hostile;
 mod look;
 mod ls;

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use super::world::{World, sample};
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 20] = [
     "tree",
     "log",
     "show",
@@ -17,6 +17,8 @@ const COMMANDS: [&str; 18] = [
     "clone",
     "fork",
     "diff",
+    "export",
+    "import",
     "ls",
     "check",
     "models",
