@@ -1,7 +1,9 @@
 //! `ramal` alone: the conversation in the terminal (contract, section 10).
 
 mod asks;
+mod drafts;
 mod host;
+mod outside;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,7 +66,8 @@ pub(crate) fn run(which: &Which, work: &WorkOptions, globals: &Globals) -> anyho
     let background =
         Background::choose(terminal.answers().background, std::env::var("COLORFGBG").ok().as_deref());
     let host = Arc::new(ProgramHost::new(models, workshop, globals, depth));
-    let (theme, problems) = app::Host::theme(&*host, background);
+    let wishes = app::Host::wishes(&*host, &agent.cwd());
+    let (theme, problems) = app::Host::theme(&*host, &wishes.theme, background);
     let asker = channel.asker();
     failure::divert(move |message| asker.notice(message));
     let start = Start {

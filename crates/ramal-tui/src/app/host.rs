@@ -33,6 +33,8 @@ pub struct Wishes {
     pub replay_limit: usize,
     /// What the tree shows when it is opened.
     pub tree_filter: Filter,
+    /// The name of the theme.
+    pub theme: String,
 }
 
 impl Default for Wishes {
@@ -44,6 +46,7 @@ impl Default for Wishes {
             is_quiet: false,
             replay_limit: 600,
             tree_filter: Filter::Default,
+            theme: "auto".to_owned(),
         }
     }
 }
@@ -64,8 +67,8 @@ pub trait Host: Send + Sync + 'static {
     /// What the user wants of the screen, as the settings for a directory have it.
     fn wishes(&self, cwd: &Path) -> Wishes;
 
-    /// The theme for a background, and what is wrong with the user's own.
-    fn theme(&self, background: Background) -> (Theme, Vec<String>);
+    /// The theme of a name for a background, and what is wrong with the user's own.
+    fn theme(&self, name: &str, background: Background) -> (Theme, Vec<String>);
 
     /// Remembers where one is in a session.
     fn remember(&self, session: &SessionManager);

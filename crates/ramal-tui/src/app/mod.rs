@@ -286,7 +286,7 @@ impl App {
 
     /// Draws with the theme that the settings name.
     fn choose_theme(&mut self) {
-        let (theme, problems) = self.host.theme(self.background);
+        let (theme, problems) = self.host.theme(&self.wishes.theme, self.background);
         if theme != self.look.theme {
             self.look.theme = theme;
             self.full.forget();
