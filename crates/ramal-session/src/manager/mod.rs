@@ -9,6 +9,7 @@ mod moves;
 mod open;
 mod queries;
 mod refresh;
+mod tail;
 
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,7 @@ pub use append::NewEntry;
 pub use appends::{Compaction, NameSource};
 pub use moves::{BranchSummary, Moved, NavigateError};
 pub use queries::{At, EntryRef, Irregular};
+pub use tail::LogTail;
 
 use crate::check::{Damage, Flaw};
 use crate::context::Surveys;
