@@ -10,8 +10,11 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use jiff::Timestamp;
 use ramal_bench::generate::{Plan, Shape, write_session};
-use ramal_session::{At, NewEntry, SessionManager};
+use ramal_session::{At, LogTail, NewEntry, SessionManager};
+use ramal_tui::theme::Theme;
+use ramal_tui::transcript::{Options, Transcript};
 
 type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
@@ -32,6 +35,7 @@ type Bench = fn(&Path) -> Result;
 
 const BENCHES: &[(&str, Bench)] = &[
     ("open", open),
+    ("tail", tail),
     ("path", path),
     ("move", moves),
     ("children", children),
@@ -58,6 +62,22 @@ fn open(folder: &Path) -> Result {
         std::fs::remove_file(file)?;
     }
     Ok(())
+}
+
+/// What a first look at a long session shows, from the end of its log, beside a short one.
+fn tail(folder: &Path) -> Result {
+    let plan = Plan { bytes_per_entry: 4_000, ..Plan::new(100_000, Shape::Branchy) };
+    let long = session(folder, "long-tail", plan)?;
+    let short = session(folder, "short-tail", Plan::new(1, Shape::Deep))?;
+    let theme = Theme::dark();
+    let look = |file: &Path| {
+        let tail = LogTail::open(file, 1 << 20)?.ok_or("a log without an end")?;
+        let options = Options::at(Timestamp::UNIX_EPOCH);
+        Ok(Transcript::lines_of_tail(&tail, 60, 120, &theme, &options)?.map(|lines| lines.len()))
+    };
+    let name = "60 lines from the end of 100,000 entries, 400 MB, beside one entry";
+    compare(name, 50, || look(&long), || look(&short))?;
+    Ok(std::fs::remove_file(long)?)
 }
 
 /// The path of a leaf, beside one of a tenth of its length.

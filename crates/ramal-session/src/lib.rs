@@ -19,8 +19,8 @@ pub use context::{ContextError, ContextMessage, ModelInput, SessionContext, Sess
 pub use entry::{Entry, EntryId, Header, Kind, Message, Role, ToolCall, Usage, stable_hash, time};
 pub use error::{AppendError, CopyError, NoSuchEntry, OpenError, ReadError, ReadOnly};
 pub use manager::{
-    At, BranchSummary, Compaction, Durability, EntryRef, Irregular, Moved, NameSource, NavigateError,
-    NewEntry, SessionManager,
+    At, BranchSummary, Compaction, Durability, EntryRef, Irregular, LogTail, Moved, NameSource,
+    NavigateError, NewEntry, SessionManager,
 };
 pub use migrate::Format;
 pub use tree::projection::{

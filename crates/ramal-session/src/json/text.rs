@@ -140,6 +140,12 @@ pub fn is_valid(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
+/// Whether a line is one JSON value once it is [`clean`]. What that replaces stands within strings or makes
+/// no JSON, so nothing has to be replaced to tell.
+pub(crate) fn is_valid_line(line: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +187,20 @@ mod tests {
             proptest::prop_assert_eq!(decode(&quoted.as_bytes()[1..quoted.len() - 1]), &*text);
             let escaped: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
             proptest::prop_assert_eq!(decode(escaped.as_bytes()), text);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_line_need_not_be_clean_to_be_told_valid(
+            parts in proptest::collection::vec(proptest::sample::select(vec![
+                &b"{"[..], b"}", b"\"", b"\"a\":", b"\\ud83d", b"\\ude00", b"\\u00", b"\xff", b"\xc3", b"\xa9", b"\xe2\x82",
+                b"\\", b"1", b",", b" ", b"\x01", b"\"k\":\"v\"",
+            ]), 0..8),
+        ) {
+            for line in [parts.concat(), [&b"{\"k\":\""[..], &parts.concat(), b"\"}"].concat()] {
+                proptest::prop_assert_eq!(is_valid_line(&line), is_valid(&clean(&line)), "{:?}", line);
+            }
         }
     }
 

@@ -10,6 +10,7 @@ mod open;
 mod queries;
 mod refresh;
 mod siblings;
+mod tail;
 
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,7 @@ pub use append::NewEntry;
 pub use appends::{Compaction, NameSource};
 pub use moves::{BranchSummary, Moved, NavigateError};
 pub use queries::{At, EntryRef, Irregular};
+pub use tail::LogTail;
 
 use crate::check::{Damage, Flaw};
 use crate::context::Surveys;

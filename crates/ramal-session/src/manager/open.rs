@@ -264,6 +264,11 @@ impl Index {
         self.tree.find(id).filter(|&number| !self.tree.node(number).flags.has(Flags::NO_ID))
     }
 
+    /// The header, or what stands in for one.
+    pub(super) fn header(&self) -> &Header {
+        &self.header
+    }
+
     /// Whether it is of the session with that id.
     pub(super) fn is_of(&self, session: &str) -> bool {
         self.header.id() == session

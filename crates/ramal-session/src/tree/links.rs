@@ -127,6 +127,22 @@ impl Tree {
         }
     }
 
+    /// Makes entries that hang on a later one roots whose parent is not there: what was read is a part of a log,
+    /// and further up there may be the one that they mean.
+    pub(crate) fn cut_links_downwards(&mut self) {
+        let mut is_changed = false;
+        for (number, node) in (0u32..).zip(&mut self.nodes) {
+            if node.parent != NONE && node.parent > number {
+                node.parent = NONE;
+                node.flags.set(Flags::ORPHAN);
+                is_changed = true;
+            }
+        }
+        if is_changed {
+            self.rebuild_children();
+        }
+    }
+
     fn rebuild_children(&mut self) {
         self.first_root = NONE;
         self.last_root = NONE;

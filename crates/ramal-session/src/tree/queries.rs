@@ -26,6 +26,29 @@ impl Tree {
         leaf
     }
 
+    /// As [`Tree::leaf_after_opening`], where what stands before the entry `first` was not read. The outer none
+    /// says that it depends on that.
+    pub(crate) fn leaf_as_told_from(&self, first: u32) -> Option<Option<u32>> {
+        let mut leaf = None;
+        let mut landings = HashMap::new();
+        for number in first..self.nodes.len() as u32 {
+            let node = self.node(number);
+            if node.flags.has(Flags::NO_ID) {
+                continue;
+            }
+            if node.kind == Kind::Leaf {
+                // What leads nowhere here might lead somewhere further up, and to another place than here.
+                let landing = self.landing_after(number, &mut landings);
+                leaf = landing.filter(|landing| landing.is_none_or(|at| at < number));
+            } else if node.kind.decides_leaf()
+                || (self.is_placed(number) && leaf == Some(self.parent(number)))
+            {
+                leaf = Some(Some(number));
+            }
+        }
+        leaf
+    }
+
     /// Whether an entry hangs where it says, if only before the first entry.
     fn is_placed(&self, number: u32) -> bool {
         let elsewhere = [Flags::ORPHAN, Flags::NO_PARENT, Flags::OWN_PARENT, Flags::CUT];

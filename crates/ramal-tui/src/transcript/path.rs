@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use ramal_session::{EntryId, EntryRef, ReadError, SessionManager};
+use ramal_session::{EntryId, EntryRef, LogTail, ReadError, SessionManager};
 use ratatui::text::Line;
 
 use super::Options;
@@ -84,12 +84,31 @@ impl Transcript {
     /// # Errors
     /// If the log cannot be read any more.
     pub fn read_more(&mut self, session: &SessionManager, entries: usize) -> Result<usize, ReadError> {
+        self.read_up_to(session, entries, &|_| false)
+    }
+
+    /// As [`Transcript::read_more`], ending below an entry of which not all is known.
+    fn read_up_to(
+        &mut self,
+        session: &SessionManager,
+        entries: usize,
+        is_cut: &dyn Fn(EntryRef<'_>) -> bool,
+    ) -> Result<usize, ReadError> {
         let had = self.blocks.len();
         let mut results = Results::default();
         let mut read = 0;
         while let Some(at) = self.above.and_then(|position| session.get_entry_at(position)) {
             if read >= entries && (results.0.is_empty() || read >= entries + CALLS) {
                 break;
+            }
+            if is_cut(at) {
+                // Results whose calls stand there are no blocks, and what is not shown might pass a mark on.
+                self.above = None;
+                let seen = |shown: &Shown| matches!(shown, Shown::Blocks(bodies) if !bodies.is_empty());
+                if !seen(&shown(&at.read()?, session.get_cwd())) {
+                    self.blocks.pop_front();
+                }
+                return Ok(self.blocks.len().saturating_sub(had));
             }
             read += 1;
             add_above(session, at, &mut self.blocks, &mut results)?;
@@ -119,6 +138,31 @@ impl Transcript {
             }
             // More each time, so that a path of many silent entries is not drawn over and over.
             self.read_more(session, SLICE.max(self.blocks.len()))?;
+        }
+    }
+
+    /// The lines at the end of the path as the end of the log tells them, for a first look before the log was
+    /// read: at least so many if there are, the same that [`Transcript::read_lines`] ends with. None if it tells
+    /// no path.
+    ///
+    /// # Errors
+    /// If an entry cannot be read.
+    pub fn lines_of_tail(
+        tail: &LogTail,
+        rows: usize,
+        width: usize,
+        theme: &Theme,
+        options: &Options<'_>,
+    ) -> Result<Option<Vec<Line<'static>>>, ReadError> {
+        let Some(session) = tail.session() else { return Ok(None) };
+        let mut transcript = Transcript::at_leaf(session);
+        loop {
+            let lines = super::lines(&transcript.blocks, width, theme, options);
+            if lines.len() >= rows || transcript.is_whole() {
+                return Ok(Some(lines));
+            }
+            let entries = SLICE.max(transcript.blocks.len());
+            transcript.read_up_to(session, entries, &|at| tail.is_cut_at(at))?;
         }
     }
 

@@ -5,7 +5,7 @@ mod paths;
 
 use jiff::Timestamp;
 use ramal_session::json::quote;
-use ramal_session::{NewEntry, SessionManager};
+use ramal_session::{LogTail, NewEntry, SessionManager};
 
 use super::*;
 use crate::text::width;
@@ -262,6 +262,33 @@ fn only_the_end_of_a_long_path_is_read() {
     assert_eq!(more, 50);
     transcript.read_more(&session, usize::MAX).unwrap();
     assert_eq!((transcript.blocks().len(), transcript.is_whole()), (3000, true));
+}
+
+#[test]
+fn the_end_of_a_log_shows_the_end_of_its_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.jsonl");
+    let (theme, options) = (Theme::dark(), Options::at(now()));
+    let mut cut = 0;
+    for session in [everything(), forked()] {
+        let entries = session.get_entries().map(|entry| entry.read().unwrap().json().to_owned() + "\n");
+        let log = session.get_header().json().to_owned() + "\n" + &entries.collect::<String>();
+        fs_write(&path, &log);
+        let whole = whole(&SessionManager::open(&path, None).unwrap());
+        let all = drawn(&lines(whole.blocks(), 80, &theme, &options));
+        for bytes in (1..log.len() as u64 + 40).step_by(37) {
+            let tail = LogTail::open(&path, bytes).unwrap().unwrap();
+            for rows in [3, 1000] {
+                let lines = Transcript::lines_of_tail(&tail, rows, 80, &theme, &options).unwrap();
+                let Some(lines) = lines else { continue };
+                let end = drawn(&lines);
+                assert!(all.ends_with(&end), "{bytes}\n{end}\n--- all\n{all}");
+                assert!(lines.len() >= rows || bytes < log.len() as u64 || end == all, "{bytes}");
+                cut += usize::from(!end.is_empty() && end != all);
+            }
+        }
+    }
+    assert!(cut > 50, "{cut}");
 }
 
 #[test]

@@ -198,7 +198,7 @@ fn look(line: &[u8], node: &Node) -> (Traits, f64) {
     }
     let is_answer = node.role == Role::Assistant;
     // An answer that cannot be read is shown as such, whatever can be guessed of it.
-    if is_answer && !json::is_valid(&json::clean(line)) {
+    if is_answer && !json::text::is_valid_line(line) {
         return (Traits::NONE, 0.0);
     }
     let Some((place, members)) = members::get_object(line, "message") else { return (Traits::NONE, 0.0) };

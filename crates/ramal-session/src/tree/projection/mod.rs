@@ -13,6 +13,7 @@ mod branch_facts;
 mod calls;
 mod entry_facts;
 mod order;
+mod plainly;
 mod row;
 mod search;
 mod set;

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use memchr::memmem::{self, Finder};
 
 use super::calls::{Calls, answers_above};
+use super::plainly;
 use crate::entry::{Entry, Kind, Role};
 use crate::error::ReadError;
 use crate::json::{decode, members};
@@ -28,13 +29,20 @@ pub(crate) struct Word {
     finder: Finder<'static>,
     /// Whether it stands in a line as it reads: nothing in it is ever escaped or changes its case.
     is_plain: bool,
+    /// Whether where it stands in a line it is also said.
+    means_itself: bool,
 }
 
 impl Word {
     /// A word, which is in lower case.
     pub(crate) fn new(text: &str) -> Word {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\');
-        Word { finder: Finder::new(text.as_bytes()).into_owned(), is_plain, text: text.to_owned() }
+        Word {
+            finder: Finder::new(text.as_bytes()).into_owned(),
+            is_plain,
+            means_itself: plainly::means_itself(text),
+            text: text.to_owned(),
+        }
     }
 
     /// Whether it occurs in a text, which is given with its letters of ASCII in lower case, too.
@@ -119,8 +127,10 @@ pub struct Searcher {
     lines: Window,
     answers: Window,
     calls: Calls,
-    /// The line at hand in lower case.
+    /// What is looked at, in lower case.
     lower: Vec<u8>,
+    /// The entry whose line that is.
+    in_lower: Option<u32>,
     text: String,
     /// Which words may be in the answers looked at last; it holds for one search.
     may_be_in: VecDeque<(u32, Vec<bool>)>,
@@ -145,6 +155,7 @@ impl Searcher {
             answers: Window::new(),
             calls: Calls::default(),
             lower: Vec::new(),
+            in_lower: None,
             text: String::new(),
             may_be_in: VecDeque::new(),
             searched: Vec::new(),
@@ -169,6 +180,9 @@ impl Searcher {
         if missing.is_empty() || !self.may_find(session, search, &missing, at)? {
             return Ok(missing.is_empty());
         }
+        if self.says_plainly(session, &missing, at)? {
+            return Ok(true);
+        }
         let entry = at.read()?;
         each_piece(at, &entry, &mut |piece| {
             self.strike_out(&mut missing, piece);
@@ -184,8 +198,33 @@ impl Searcher {
         Ok(missing.is_empty())
     }
 
+    /// Whether the content of a message says all words, as far as its line tells; it was looked at last.
+    fn says_plainly(
+        &mut self,
+        session: &SessionManager,
+        missing: &[&Word],
+        at: EntryRef<'_>,
+    ) -> Result<bool, ReadError> {
+        let number = at.position() as u32;
+        if at.kind() != Kind::Message
+            || !stands_in_its_line(session, number)
+            || !missing.iter().all(|word| word.means_itself)
+        {
+            return Ok(false);
+        }
+        let node = session.tree.node(number);
+        let line = self.lines.read(&session.log, node.offset(), node.len());
+        let line = line.map_err(|source| session.read_error(number, source))?;
+        if self.in_lower != Some(number) {
+            return Ok(false);
+        }
+        let words: Vec<_> = missing.iter().map(|word| &word.finder).collect();
+        Ok(plainly::says(line, &self.lower, &words))
+    }
+
     /// Leaves the words that do not occur in a piece of what is said.
     fn strike_out(&mut self, missing: &mut Vec<&Word>, piece: &str) {
+        self.in_lower = None;
         self.lower.clear();
         self.lower.extend(piece.bytes().map(|byte| byte.to_ascii_lowercase()));
         missing.retain(|word| !word.is_in(piece, &self.lower));
@@ -258,11 +297,10 @@ impl Searcher {
         number: u32,
         whose: Whose,
     ) -> Result<Vec<bool>, ReadError> {
-        let node = session.tree.node(number);
-        if node.flags.has(Flags::MIGRATED) || session.tree.hooks_are_custom {
-            // It says what does not stand in its line.
+        if !stands_in_its_line(session, number) {
             return Ok(vec![true; words.len()]);
         }
+        let node = session.tree.node(number);
         let lines = match whose {
             Whose::Own => &mut self.lines,
             Whose::OfCall => &mut self.answers,
@@ -271,9 +309,15 @@ impl Searcher {
         let line = line.map_err(|source| session.read_error(number, source))?;
         self.lower.clear();
         self.lower.extend(line.iter().map(u8::to_ascii_lowercase));
+        self.in_lower = Some(number);
         let line = &*self.lower;
         Ok(words.iter().map(|word| word.may_be_said_in(line)).collect())
     }
+}
+
+/// Whether what an entry says stands in its line, and nowhere else: not if it is migrated while it is read.
+fn stands_in_its_line(session: &SessionManager, number: u32) -> bool {
+    !session.tree.node(number).flags.has(Flags::MIGRATED) && !session.tree.hooks_are_custom
 }
 
 /// Whose line is looked at.

@@ -377,4 +377,89 @@ proptest! {
             prop_assert_eq!(finds, search.is_in(&says), "{}", says);
         }
     }
+
+    /// However a line is written, also where it is broken: a search finds what is said, and no more.
+    #[test]
+    fn a_search_finds_what_odd_lines_say(
+        lines in prop::collection::vec((any_message(), any::<bool>()), 1..6),
+        words in prop::sample::select(vec!["needle", "u0041", "nneedle", "\u{e9}", "needle \u{e9}", "aneedle", "needleb", "read", "1", "type", "{", "tooluse"]),
+    ) {
+        let mut log = String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s1\",\"cwd\":\"/\"}\n");
+        let mut above = "null".to_owned();
+        for (n, (message, is_twice)) in lines.into_iter().enumerate() {
+            let first = if is_twice { "\"message\":{\"role\":\"user\",\"content\":\"needle 1\"}," } else { "" };
+            log += &format!("{{\"type\":\"message\",\"id\":\"e{n}\",\"parentId\":{above},\"timestamp\":0,{first}\"message\":{message}}}\n");
+            above = format!("\"e{n}\"");
+        }
+        let session = SessionManager::read(Log::Memory(log.into()), Path::new("s"), Path::new("/")).unwrap();
+        let search = Search::new(words);
+        let (mut searcher, mut whole) = (Searcher::new(), Searcher::new());
+        for entry in session.get_entries() {
+            let finds = searcher.finds(&session, &search, entry).unwrap();
+            let says = whole.says(&session, entry).unwrap().to_owned();
+            prop_assert_eq!(finds, search.is_in(&says), "{}: {}", entry.read().unwrap().json(), says);
+        }
+    }
+}
+
+/// Messages as programs write them, and as they might: members in any order, twice, or broken.
+fn any_message() -> impl Strategy<Value = String> {
+    let text = prop::collection::vec(
+        prop::sample::select(vec![
+            "needle",
+            "NEEDLE",
+            "\u{e9}",
+            "\\u0041",
+            "\\n",
+            "\\\\",
+            "\\\"",
+            "\\u006eeedle",
+            "nee",
+            "dle",
+            "a",
+            "b",
+            "\\ud83d",
+            "\\u00e9",
+        ]),
+        0..5,
+    );
+    let text = text.prop_map(|pieces| format!("\"{}\"", pieces.concat())).boxed();
+    let kind = prop::sample::select(vec!["text", "toolCall", "thinking", "image"]);
+    let key = prop::sample::select(vec![
+        "text",
+        "thinking",
+        "name",
+        "arguments",
+        "rawArguments",
+        "data",
+        "\\u0074ext",
+        "type",
+    ]);
+    let value = prop_oneof![
+        8 => text.clone(),
+        1 => text.clone().prop_map(|text| format!("{{\"path\":{text}, \"n\":1}}")),
+        1 => Just("1".to_owned()),
+        1 => Just("oops".to_owned()),
+    ];
+    let member = (key, value.clone()).prop_map(|(key, value)| format!("\"{key}\":{value}"));
+    let block = (prop::collection::vec(member, 0..4), kind, 0usize..4).prop_map(|(mut members, kind, at)| {
+        members.insert(at.min(members.len()), format!("\"type\":\"{kind}\""));
+        format!("{{{}}}", members.join(" , "))
+    });
+    let content = prop_oneof![
+        1 => value,
+        4 => prop::collection::vec(block, 0..4).prop_map(|blocks| format!("[ {}]", blocks.join(", "))),
+    ];
+    let role = prop::sample::select(vec!["user", "assistant", "toolResult", "bashExecution", "new"]);
+    let more = prop::sample::select(vec![
+        "",
+        ",\"stopReason\":\"toolUse\"",
+        ",\"command\":\"needle\"",
+        ",\"role\":\"bashExecution\"",
+        ",\"content\":1",
+        ",\"usage\":needle",
+        ",\"details\":{\"needle\":1}",
+    ]);
+    (role, content, more)
+        .prop_map(|(role, content, more)| format!("{{\"role\":\"{role}\",\"content\":{content}{more}}}"))
 }
