@@ -45,11 +45,8 @@ pub(crate) fn run(which: &Which, work: &WorkOptions, globals: &Globals) -> anyho
     let opened = which.open(globals)?;
     let channel = Messages::default();
     let models = Arc::new(Models::default());
-    let company = Company {
-        asks: Arc::new(AskScreen(channel.asker())),
-        hooks: Vec::new(),
-        hook_limit: HOOK_LIMIT,
-    };
+    let company =
+        Company { asks: Arc::new(AskScreen(channel.asker())), hooks: Vec::new(), hook_limit: HOOK_LIMIT };
     // Nothing is written, nor the screen touched, before it is known that nothing that was asked for is missing.
     let workshop = Arc::new(Workshop::new(work, cwd, Arc::clone(&models), company)?);
     let mut session = opened.begin()?;

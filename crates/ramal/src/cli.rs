@@ -125,7 +125,8 @@ impl Cli {
                 // Where there is no terminal, whoever asks for nothing wants to know what there is.
                 prompt if prompt.is_empty() && !terminal::is_both_ways() => commands::help(out),
                 prompt if prompt.mode_is_given() => {
-                    Err(Failure::usage("--mode says how an answer is printed, and nothing is said with -p").into())
+                    Err(Failure::usage("--mode says how an answer is printed, and nothing is said with -p")
+                        .into())
                 }
                 prompt => chat::run(&prompt.which, &prompt.work, globals),
             };

@@ -127,7 +127,9 @@ impl App {
         match what {
             "" | "info" => self.tell_session(),
             "delete" => self.delete_session(),
-            _ => self.hint = Some("/session info says what this session is, /session delete deletes it".into()),
+            _ => {
+                self.hint = Some("/session info says what this session is, /session delete deletes it".into())
+            }
         }
     }
 
@@ -210,7 +212,9 @@ impl App {
                 };
                 if wanted && let Ok(entry) = entry.read() {
                     let text = match what {
-                        "cmd" => entry.message().and_then(|message| message.get_str("command").map(|text| text.into_owned())),
+                        "cmd" => entry
+                            .message()
+                            .and_then(|message| message.get_str("command").map(|text| text.into_owned())),
                         "code" => code_in(&entry.text()),
                         _ => Some(entry.text()),
                     };

@@ -33,7 +33,8 @@ impl App {
     /// `/btw`: asks something that is not kept.
     pub(super) fn ask_beside(&mut self, question: &str) {
         if question.is_empty() {
-            self.hint = Some("/btw QUESTION asks something beside the conversation, of which nothing is kept".into());
+            self.hint =
+                Some("/btw QUESTION asks something beside the conversation, of which nothing is kept".into());
             return;
         }
         if !self.begin_beside(&format!("btw: {question}")) {
@@ -54,7 +55,11 @@ impl App {
             app.beside = None;
             match answered {
                 Ok(SideAnswer { text, is_cut, .. }) => {
-                    let cut = if is_cut { "\n\n(cut off: the answer is as long as the model can answer)" } else { "" };
+                    let cut = if is_cut {
+                        "\n\n(cut off: the answer is as long as the model can answer)"
+                    } else {
+                        ""
+                    };
                     app.say(Block::beside(&title, &format!("{text}{cut}")));
                 }
                 Err(AgentError::Aborted { .. }) => app.hint = Some("Aborted: nothing of it is kept".into()),
@@ -92,7 +97,9 @@ impl App {
         self.job(async move { agent.handoff(instructions.as_deref()).await }, |app, handed| match handed {
             Ok(Some(HandedOff { previous_session_file, .. })) => {
                 let left = previous_session_file.unwrap_or_else(|| "memory".to_owned());
-                app.say(Block::notice(&format!("The session that was left is in {left}; /resume goes back to it")));
+                app.say(Block::notice(&format!(
+                    "The session that was left is in {left}; /resume goes back to it"
+                )));
             }
             Ok(None) => app.hint = Some("Aborted: one is where one was".into()),
             Err(error) => app.say_wrong(&error),
@@ -158,16 +165,21 @@ impl App {
         };
         let (agent, session_dir) = (self.agent.clone(), self.host.session_dir());
         self.begin_to_leave(true);
-        self.job(async move { agent.move_to(&dir, session_dir.as_deref()).await }, |app, moved| match moved {
-            Ok(Some(Moved { cwd, left_file, .. })) => {
-                let left = left_file.map(|file| format!("; the file of before stays at {}", file.display()));
-                let text = format!("This session works in {} now{}", cwd.display(), left.unwrap_or_default());
-                app.say(Block::notice(&text));
-                app.watch_files();
-            }
-            Ok(None) => app.hint = Some("Aborted: one is where one was".into()),
-            Err(error) => app.say_wrong(&error),
-        });
+        self.job(
+            async move { agent.move_to(&dir, session_dir.as_deref()).await },
+            |app, moved| match moved {
+                Ok(Some(Moved { cwd, left_file, .. })) => {
+                    let left =
+                        left_file.map(|file| format!("; the file of before stays at {}", file.display()));
+                    let text =
+                        format!("This session works in {} now{}", cwd.display(), left.unwrap_or_default());
+                    app.say(Block::notice(&text));
+                    app.watch_files();
+                }
+                Ok(None) => app.hint = Some("Aborted: one is where one was".into()),
+                Err(error) => app.say_wrong(&error),
+            },
+        );
     }
 
     /// `/export`: a page, or the path in the format of the log.
@@ -232,7 +244,8 @@ impl App {
         self.choose_theme();
         self.watch_files();
         self.host.renew(&self.agent);
-        self.hint = Some(problem.unwrap_or_else(|| "Keys, settings, theme and context files were read again".into()));
+        self.hint =
+            Some(problem.unwrap_or_else(|| "Keys, settings, theme and context files were read again".into()));
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ramal_session::{Kind, Role as Speaker, SessionManager};
 
-use super::slash::COMMANDS;
 use super::say::When;
+use super::slash::COMMANDS;
 use super::{App, Message};
 use crate::completing::{Command, Entry, FileIndex, Told};
 use crate::keys::Key;

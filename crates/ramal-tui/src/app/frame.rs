@@ -155,7 +155,8 @@ impl App {
             goes_on(&beside.what, beside.since);
         }
         let (soon, afterwards) = &self.waiting;
-        let marked = soon.iter().map(|text| ("soon", text)).chain(afterwards.iter().map(|text| ("then", text)));
+        let marked =
+            soon.iter().map(|text| ("soon", text)).chain(afterwards.iter().map(|text| ("then", text)));
         for (when, text) in marked.take(WAITING) {
             let text = clean::one_line(text, columns);
             lines.push(fit_line(Line::styled(format!("  {when}: {text}"), dim), columns));

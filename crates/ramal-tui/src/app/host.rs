@@ -114,12 +114,7 @@ pub trait Host: Send + Sync + 'static {
     fn session_dir(&self) -> Option<PathBuf>;
 
     /// Lists sessions one by one, until `hear` breaks off. May take long.
-    fn list_sessions(
-        &self,
-        cwd: &Path,
-        scope: SessionScope,
-        hear: &mut dyn FnMut(Heard) -> ControlFlow<()>,
-    );
+    fn list_sessions(&self, cwd: &Path, scope: SessionScope, hear: &mut dyn FnMut(Heard) -> ControlFlow<()>);
 
     /// The file of a session that is named as on the command line.
     ///
@@ -144,7 +139,8 @@ pub trait Host: Send + Sync + 'static {
     ///
     /// # Errors
     /// If it could not be written.
-    fn export(&self, agent: &AgentSession, file: Option<&Path>, to: Option<&Path>) -> Result<PathBuf, String>;
+    fn export(&self, agent: &AgentSession, file: Option<&Path>, to: Option<&Path>)
+    -> Result<PathBuf, String>;
 
     /// Makes a copy of a file for a directory, and answers where it is.
     ///

@@ -233,7 +233,8 @@ impl App {
         }
         let agent = self.agent.clone();
         let (changed, goes_on) = agent.with_session(|session| {
-            let end = session.get_leaf_entry().filter(|leaf| !leaf.has_children()).map(|leaf| leaf.position());
+            let end =
+                session.get_leaf_entry().filter(|leaf| !leaf.has_children()).map(|leaf| leaf.position());
             match session.refresh() {
                 Ok(true) => (Ok(true), end.is_some_and(|end| moves::follow_others(session, end))),
                 other => (other, false),

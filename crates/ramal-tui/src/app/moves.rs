@@ -89,7 +89,9 @@ impl App {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return };
         if !self.editor.set_text_if_empty(&*text) {
             let key = self.look.keymap.hint(crate::keys::ActionId::TakeOffered).unwrap_or_default();
-            self.hint = Some(format!("Your draft stays; {key} exchanges it for the message that is to be said again"));
+            self.hint = Some(format!(
+                "Your draft stays; {key} exchanges it for the message that is to be said again"
+            ));
         }
     }
 
@@ -109,7 +111,8 @@ impl App {
 
     /// Another session is at work: its end is shown.
     pub(super) fn is_elsewhere(&mut self) {
-        let (name, cwd) = self.with_session(|session| (session.get_session_name(), session.get_cwd().to_owned()));
+        let (name, cwd) =
+            self.with_session(|session| (session.get_session_name(), session.get_cwd().to_owned()));
         let cwd = if cwd.is_empty() { self.agent.cwd() } else { cwd.into() };
         let goes_along = std::mem::take(&mut self.keeps_draft);
         self.draft_belongs_elsewhere(goes_along);

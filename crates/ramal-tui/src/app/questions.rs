@@ -35,7 +35,11 @@ impl Asked {
 
 impl App {
     /// Asks something. `then` gets an answer, or that there is none.
-    pub(super) fn question(&mut self, question: Question, then: impl FnOnce(&mut App, Told) + Send + 'static) {
+    pub(super) fn question(
+        &mut self,
+        question: Question,
+        then: impl FnOnce(&mut App, Told) + Send + 'static,
+    ) {
         self.question = Some(Asked { question, then: Then::Do(Box::new(then)) });
         self.is_stale = true;
     }

@@ -12,8 +12,8 @@ use tokio::runtime::Handle;
 
 use super::frame::Frame;
 use super::{App, Asker, Effect, Host, Leaving, Look, Message, spinner};
-use crate::theme::Background;
 use crate::terminal::{InputThread, Terminal, TerminalWriter};
+use crate::theme::Background;
 
 /// How long nothing may be drawn while things keep happening.
 const FRAME: Duration = Duration::from_millis(16);

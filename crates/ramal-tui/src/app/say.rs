@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use ramal_agent::tools::outputs_folder;
 use ramal_agent::shell::{self, ShellCommand, Surroundings};
+use ramal_agent::tools::outputs_folder;
 use ramal_agent::{AgentError, AgentSession, Prompt};
 use ramal_session::time;
 use tokio_util::sync::CancellationToken;
@@ -131,7 +131,9 @@ impl App {
         self.job(work, |app, stored| {
             app.shell = None;
             match stored {
-                Ok(true) => app.hint = Some("The command is done; its output is stored when the turn ends".into()),
+                Ok(true) => {
+                    app.hint = Some("The command is done; its output is stored when the turn ends".into())
+                }
                 Ok(false) => app.follow(),
                 Err(error) => app.say_wrong(&error),
             }

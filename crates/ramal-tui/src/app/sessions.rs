@@ -82,7 +82,8 @@ impl App {
                     return ControlFlow::Continue(());
                 }
                 let some = std::mem::take(&mut portion);
-                let take = Message::Done(Box::new(move |app: &mut App| app.has_sessions(scope, some, progress)));
+                let take =
+                    Message::Done(Box::new(move |app: &mut App| app.has_sessions(scope, some, progress)));
                 match messages.send(take) {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(_) => ControlFlow::Break(()),
@@ -99,7 +100,12 @@ impl App {
         });
     }
 
-    fn has_sessions(&mut self, scope: SessionScope, some: Vec<SessionInfo>, progress: Option<(usize, usize)>) {
+    fn has_sessions(
+        &mut self,
+        scope: SessionScope,
+        some: Vec<SessionInfo>,
+        progress: Option<(usize, usize)>,
+    ) {
         let Some(view) = self.sessions() else { return };
         view.add(scope, some);
         if let Some((done, of)) = progress {

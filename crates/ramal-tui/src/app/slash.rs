@@ -61,10 +61,7 @@ commands! {
 /// What was said to the program.
 pub(super) enum Said<'a> {
     /// A command, and what follows it.
-    Command {
-        action: Action,
-        rest: String,
-    },
+    Command { action: Action, rest: String },
     /// A word that is none.
     Unknown(&'a str),
 }
@@ -107,7 +104,9 @@ mod tests {
     #[test]
     fn a_command_is_told_from_a_path() {
         assert!(matches!(Said::parse("/tree"), Some(Said::Command { .. })));
-        assert!(matches!(Said::parse("  /name my work"), Some(Said::Command { rest, .. }) if rest == "my work"));
+        assert!(
+            matches!(Said::parse("  /name my work"), Some(Said::Command { rest, .. }) if rest == "my work")
+        );
         assert!(matches!(Said::parse("/nothing"), Some(Said::Unknown("nothing"))));
         for text in ["/usr/bin/env is missing", "/", "/ tree", "tree", "// a comment", "/a.txt"] {
             assert!(Said::parse(text).is_none(), "{text}");

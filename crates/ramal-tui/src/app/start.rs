@@ -98,10 +98,8 @@ impl App {
         }
         let theme = &self.look.theme;
         let (accent, dim) = (theme.style(Role::Accent), theme.style(Role::Dim));
-        let mut spans = vec![
-            Span::styled("ramal", accent),
-            Span::styled(format!(" {}", env!("CARGO_PKG_VERSION")), dim),
-        ];
+        let mut spans =
+            vec![Span::styled("ramal", accent), Span::styled(format!(" {}", env!("CARGO_PKG_VERSION")), dim)];
         let keys = [
             (ActionId::Tree, "the tree"),
             (ActionId::OpenTranscript, "all that was said"),

@@ -147,12 +147,7 @@ impl Host for ProgramHost {
         self.globals.session_dir.clone()
     }
 
-    fn list_sessions(
-        &self,
-        cwd: &Path,
-        scope: SessionScope,
-        hear: &mut dyn FnMut(Heard) -> ControlFlow<()>,
-    ) {
+    fn list_sessions(&self, cwd: &Path, scope: SessionScope, hear: &mut dyn FnMut(Heard) -> ControlFlow<()>) {
         let scope = match scope {
             SessionScope::Directory => Scope::Cwd(cwd),
             SessionScope::All => Scope::All,
@@ -171,15 +166,22 @@ impl Host for ProgramHost {
     fn trash_session(&self, file: &Path, open: Option<&Path>) -> Result<String, String> {
         match library::trash(&self.places, file, open, &TrashProgram::usual()) {
             Ok(Trashed { folder, left }) => {
-                let place = folder.map_or_else(|| "the trash".to_owned(), |folder| folder.display().to_string());
-                let left = left.map(|left| format!("; its long outputs could not be moved: {}", left.display()));
+                let place =
+                    folder.map_or_else(|| "the trash".to_owned(), |folder| folder.display().to_string());
+                let left =
+                    left.map(|left| format!("; its long outputs could not be moved: {}", left.display()));
                 Ok(format!("Deleted: it is in {place}{}", left.unwrap_or_default()))
             }
             Err(error) => Err(whole(&error)),
         }
     }
 
-    fn export(&self, agent: &AgentSession, file: Option<&Path>, to: Option<&Path>) -> Result<PathBuf, String> {
+    fn export(
+        &self,
+        agent: &AgentSession,
+        file: Option<&Path>,
+        to: Option<&Path>,
+    ) -> Result<PathBuf, String> {
         let cwd = agent.cwd();
         let options = export::Options::default();
         let write = |session: &SessionManager| {
@@ -189,13 +191,15 @@ impl Host for ProgramHost {
         // By a handle of its own, standing where this one stands: it may take long, and nobody waits for it.
         let leaf = agent.with_session(|session| session.get_leaf_id());
         let written = match file {
-            Some(file) => SessionManager::open_in(file, None, &cwd).map_err(anyhow::Error::new).and_then(|mut session| {
-                match leaf? {
-                    Some(leaf) => session.branch(&leaf)?,
-                    None => session.reset_leaf(),
-                }
-                write(&session)
-            }),
+            Some(file) => SessionManager::open_in(file, None, &cwd).map_err(anyhow::Error::new).and_then(
+                |mut session| {
+                    match leaf? {
+                        Some(leaf) => session.branch(&leaf)?,
+                        None => session.reset_leaf(),
+                    }
+                    write(&session)
+                },
+            ),
             None => agent.with_session(|session| write(session)),
         };
         written.map_err(|error| format!("{error:#}"))

@@ -34,12 +34,8 @@ pub(super) fn edit(text: &str) -> io::Result<Option<String>> {
     file.write_all(text.as_bytes())?;
     file.flush()?;
     // As git does it: the variable may have options in it.
-    let status = Command::new("sh")
-        .arg("-c")
-        .arg(format!("{editor} \"$1\""))
-        .arg("sh")
-        .arg(file.path())
-        .status()?;
+    let status =
+        Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file.path()).status()?;
     if !status.success() {
         return Err(io::Error::other(format!("{editor} ended with {status}")));
     }
