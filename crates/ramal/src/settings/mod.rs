@@ -4,8 +4,11 @@
 //! The project's file comes after the user's and goes before it, except in what a stranger's project
 //! must not decide: it can forbid, never allow, and it says nothing about where sessions are kept.
 
+mod change;
+mod edit;
 mod not_done;
 mod read;
+mod replace;
 mod rows;
 mod screen;
 mod table;
@@ -29,7 +32,7 @@ use self::values::{count, count_if_set, flag, folder, milliseconds, one_of, queu
 use crate::catalog;
 
 #[allow(unused_imports, reason = "for the settings on the screen")]
-pub(crate) use self::rows::rows;
+pub(crate) use self::{change::set, rows::rows};
 
 /// What the user and the project want.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,7 +10,7 @@ const DOCUMENTATION: &str = include_str!("../../../../../docs/settings.md");
 
 /// The rows of the tables of settings that count: name, default, what it is for; without marks.
 fn documented() -> Vec<(String, String, String)> {
-    let (ours, _) = DOCUMENTATION.split_once("## What ramal does not do").unwrap();
+    let (ours, _) = DOCUMENTATION.split_once("## Changing them").unwrap();
     let lines = ours.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix(" |"));
     let rows = lines.map(|line| {
         let [name, default, says] =
