@@ -119,12 +119,12 @@ impl Host for ProgramHost {
         })
     }
 
-    fn settings(&self, _: &Path) -> Vec<SettingRow> {
-        Vec::new()
+    fn settings(&self, cwd: &Path) -> Vec<SettingRow> {
+        settings::rows(cwd)
     }
 
-    fn set(&self, _: &Path, _: &str, _: &str) -> Result<String, String> {
-        Err(String::new())
+    fn set(&self, cwd: &Path, key: &str, value: &str) -> Result<String, String> {
+        settings::set(cwd, key, value).map_err(|error| error.to_string())
     }
 
     fn prompt(&self, content: &Content, cwd: &Path) -> (Prompt, Vec<String>) {
