@@ -42,6 +42,11 @@ impl Facts {
         Facts { cwd, ..Facts::default() }
     }
 
+    /// Whether the session has been looked at.
+    pub(super) fn is_known(&self) -> bool {
+        !self.session_id.is_empty()
+    }
+
     /// Counts what a message cost that was just stored.
     pub(super) fn count(&mut self, message: &str) {
         if let Some(usage) = Message::new(message).usage() {

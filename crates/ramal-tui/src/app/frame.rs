@@ -247,7 +247,8 @@ impl App {
         let model = match &facts.model {
             Some(model) if facts.thinking == "off" => clean::one_line(model, 60),
             Some(model) => format!("{} · thinking: {}", clean::one_line(model, 60), facts.thinking),
-            None => "no model: /model".to_owned(),
+            None if facts.is_known() => "no model: /model".to_owned(),
+            None => String::new(),
         };
         let second = spread(left, vec![Span::styled(model, dim)], columns);
         vec![first, second]
