@@ -329,12 +329,13 @@ fn with_model(app: &mut App, name: String) {
 }
 
 fn with_prompt(app: &mut App, number: usize) {
-    if let Some(Over::History(_, prompts)) = app.over.pop()
-        && let Some(prompt) = prompts.get(number)
-    {
-        app.editor.set_text_if_empty(&**prompt);
-    }
+    let prompt = match app.over.pop() {
+        Some(Over::History(_, mut prompts)) if number < prompts.len() => Some(prompts.swap_remove(number)),
+        _ => None,
+    };
     app.uncover_all();
+    app.bring_into_editor(prompt);
+    app.typed();
 }
 
 impl From<tree_view::Told> for Heard {

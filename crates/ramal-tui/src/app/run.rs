@@ -228,6 +228,7 @@ impl App {
             Ok(None) => self.hint("Nothing was changed"),
             Err(error) => self.hint(&format!("The editor could not be used: {error}")),
         }
+        self.typed();
         self.screen.begin_anew();
         self.redraw();
     }

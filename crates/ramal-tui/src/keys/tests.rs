@@ -158,8 +158,6 @@ fn default_keys_collide_where_that_is_meant_and_nowhere_else() {
     }
     shared.sort();
     let expected = [
-        "Editor Ctrl+C: Clear, CopySelection",
-        "EmptyEditor Ctrl+C: Clear, CopySelection",
         "EmptyEditor Ctrl+D: Exit, DeleteCharForward",
     ];
     assert_eq!(shared, expected);

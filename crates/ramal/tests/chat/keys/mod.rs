@@ -13,10 +13,16 @@ mod settings;
 mod transcript;
 mod tree;
 
+use std::fs;
 use std::panic::catch_unwind;
 
-use ramal_testing::terminal::Options;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use ramal_testing::terminal::{Options, Terminal};
 use ramal_tui::keys::{ActionId, Keymap, Place};
+use serde_json::{Value, json};
+
+use super::world::{World, leave};
 
 /// An action, and what is seen of it when a key is pressed that it has.
 struct Row {
@@ -38,6 +44,9 @@ const TABLES: &[(Place, &[Row])] = &[
     (Place::Everywhere, everywhere::ROWS),
 ];
 
+/// The key of actions that have none by default: the user's file gives it to them.
+const OWN_KEY: &str = "f7";
+
 /// Places whose scenarios are still to come.
 const AWAITED: &[Place] = &[Place::Tree, Place::Sessions, Place::Transcript];
 
@@ -52,14 +61,73 @@ fn terminal(columns: u16, rows: u16, key: &str) -> Options {
     if is_same_in_the_old { options.kitty() } else { options }
 }
 
+/// Writes a file below the world's folder, which is the user's home.
+#[allow(clippy::disallowed_methods, reason = "a file that the test makes up")]
+fn put(world: &World, name: &str, text: &str) {
+    let path = world.scratch.path(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// Gives a key to an action, in the user's own file.
+fn give(world: &World, action: ActionId, key: &str) {
+    put(world, "CONFIG/ramal/keybindings.json", &json!({ action.name(): key }).to_string());
+}
+
+/// Three models that can be used besides the recorded one, as far as is known: nobody asks them.
+fn add_models(world: &World) {
+    let mut file = String::from(
+        "[providers.mine]\napi = \"openai-completions\"\nbase_url = \"http://127.0.0.1:9/v1\"\napi_key = \"none\"\n",
+    );
+    for id in ["first", "second", "third"] {
+        file += &format!("[[providers.mine.models]]\nid = \"{id}\"\ncontext_window = 10000\nmax_output = 1000\n");
+    }
+    put(world, "CONFIG/ramal/models.toml", &file);
+}
+
+/// Types a text and sends it.
+fn say(terminal: &Terminal, text: &str) {
+    terminal.text(text);
+    terminal.wait_for_text(text);
+    terminal.key("enter");
+}
+
+/// Says something, and waits until the answer is there and the turn over.
+fn ask(terminal: &Terminal, text: &str, answer: &str) {
+    say(terminal, text);
+    terminal.wait_for(|screen| screen.says(answer) && !screen.says("Working"));
+}
+
+/// What went to the clipboard last.
+fn copied(terminal: &Terminal) -> Option<String> {
+    let output = String::from_utf8_lossy(&terminal.recording().output()).into_owned();
+    let (_, last) = output.rsplit_once("\u{1b}]52;c;")?;
+    let bytes = BASE64_STANDARD.decode(last.split('\u{1b}').next()?).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
+/// The entries of the log that have that type.
+fn entries(world: &World, kind: &str) -> Vec<Value> {
+    world.entries().into_iter().filter(|entry| entry["type"] == kind).collect()
+}
+
+/// Leaves although something is written.
+fn leave_written(terminal: &mut Terminal) {
+    terminal.key("ctrl+c");
+    leave(terminal);
+}
+
 /// Runs the scenarios of a place, and tells all that fail.
 fn run(place: Place) {
     let keymap = Keymap::default();
     let rows = TABLES.iter().filter(|(of, _)| *of == place).flat_map(|(_, rows)| *rows);
     let mut failed = Vec::new();
     for Row { action, scenario } in rows {
-        for key in keymap.keys_of(*action) {
-            let key = key.file_name();
+        let mut keys: Vec<String> = keymap.keys_of(*action).iter().map(|key| key.file_name()).collect();
+        if keys.is_empty() {
+            keys.push(OWN_KEY.to_owned());
+        }
+        for key in keys {
             if catch_unwind(|| scenario(&key)).is_err() {
                 failed.push(format!("{} with {key}", action.name()));
             }
