@@ -280,8 +280,11 @@ impl App {
             let said = host.set(&cwd, &key, &value);
             (said, host.settings(&cwd), host.wishes(&cwd))
         };
-        self.aside(set, |app, (said, rows, wishes)| {
-            if let Some(Over::Settings(view)) = app.over.last_mut() {
+        self.write(set, |app, (said, rows, wishes)| {
+            // What was changed since is on the screen already, and not yet in these rows.
+            if app.writes.are_done()
+                && let Some(Over::Settings(view)) = app.over.last_mut()
+            {
                 view.set_rows(rows);
             }
             app.wishes = wishes;

@@ -136,7 +136,7 @@ fn open_transcript(key: &str) {
     terminal.wait_for(|screen| screen.is_alternate() && screen.says(LAST_ANSWER));
     // Only here there is a filter of this kind.
     terminal.key("f");
-    terminal.wait_for_text("no-tools");
+    terminal.wait_for_text("without tools");
     terminal.key("q");
     terminal.wait_for(|screen| !screen.is_alternate());
     leave(&mut terminal);
@@ -269,9 +269,7 @@ fn search_history(key: &str) {
     terminal.wait_for_text("Search: wish");
     terminal.key("enter");
     // Once as it was said, once in the editor.
-    terminal.wait_for(|screen| {
-        !screen.is_alternate() && screen.text().matches("An old wish.").count() == 2
-    });
+    terminal.wait_for(|screen| !screen.is_alternate() && screen.text().matches("An old wish.").count() == 2);
     leave_written(&mut terminal);
 }
 
@@ -287,9 +285,8 @@ fn take_offered(key: &str) {
     terminal.wait_for(|screen| !screen.is_alternate() && screen.says("Your draft stays"));
     assert!(terminal.screen().says("A new one"));
     terminal.key(key);
-    terminal.wait_for(|screen| {
-        !screen.says("A new one") && screen.text().matches("An old wish.").count() == 2
-    });
+    terminal
+        .wait_for(|screen| !screen.says("A new one") && screen.text().matches("An old wish.").count() == 2);
     leave_written(&mut terminal);
 }
 

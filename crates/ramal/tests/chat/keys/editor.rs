@@ -13,7 +13,10 @@ pub(super) const ROWS: &[Row] = &[
     Row { action: ActionId::CursorUp, scenario: cursor_up },
     Row { action: ActionId::CursorDown, scenario: cursor_down },
     Row { action: ActionId::CursorLeft, scenario: |key| writes(key, "one two", &["KEY"], "one tw|o") },
-    Row { action: ActionId::CursorRight, scenario: |key| writes(key, "one two", &["home", "KEY"], "o|ne two") },
+    Row {
+        action: ActionId::CursorRight,
+        scenario: |key| writes(key, "one two", &["home", "KEY"], "o|ne two"),
+    },
     Row { action: ActionId::CursorWordLeft, scenario: |key| writes(key, "one two", &["KEY"], "one |two") },
     Row {
         action: ActionId::CursorWordRight,
@@ -48,7 +51,10 @@ pub(super) const ROWS: &[Row] = &[
         action: ActionId::DeleteToLineEnd,
         scenario: |key| writes(key, "one two", &["home", "right", "KEY"], "o|"),
     },
-    Row { action: ActionId::Yank, scenario: |key| writes(key, "one two", &["ctrl+w", "KEY", "KEY"], "one twotwo|") },
+    Row {
+        action: ActionId::Yank,
+        scenario: |key| writes(key, "one two", &["ctrl+w", "KEY", "KEY"], "one twotwo|"),
+    },
     Row {
         action: ActionId::YankPop,
         // What was deleted at two different times is brought back one after the other.
@@ -147,7 +153,6 @@ fn cursor_down(key: &str) {
     // From what was sent before back to what is being written, and down in it.
     terminal.key(key);
     terminal.wait_for(|screen| screen.says("two") && screen.text().matches("An old wish.").count() == 1);
-    terminal.key("up");
     terminal.key(key);
     terminal.text("|");
     terminal.wait_for(|screen| screen.rows().iter().any(|row| row.trim() == "two|"));

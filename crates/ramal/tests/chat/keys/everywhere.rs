@@ -28,6 +28,8 @@ fn in_shell(world: &World, options: Options) -> Terminal {
     let words = std::iter::once(program.get_program()).chain(program.get_args());
     let line: Vec<_> = words.map(|word| word.to_string_lossy().into_owned()).collect();
     terminal.text(&format!("{}\r", line.join(" ")));
+    // The lines around the editor.
+    terminal.wait_for_text("────");
     terminal
 }
 

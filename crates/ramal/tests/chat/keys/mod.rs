@@ -8,6 +8,7 @@ mod editor;
 mod empty_editor;
 mod everywhere;
 mod list;
+mod own;
 mod sessions;
 mod settings;
 mod transcript;
@@ -80,7 +81,8 @@ fn add_models(world: &World) {
         "[providers.mine]\napi = \"openai-completions\"\nbase_url = \"http://127.0.0.1:9/v1\"\napi_key = \"none\"\n",
     );
     for id in ["first", "second", "third"] {
-        file += &format!("[[providers.mine.models]]\nid = \"{id}\"\ncontext_window = 10000\nmax_output = 1000\n");
+        file +=
+            &format!("[[providers.mine.models]]\nid = \"{id}\"\ncontext_window = 10000\nmax_output = 1000\n");
     }
     put(world, "CONFIG/ramal/models.toml", &file);
 }
