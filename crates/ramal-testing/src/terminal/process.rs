@@ -173,6 +173,19 @@ impl Terminal {
         self.send(bytes);
     }
 
+    /// Writes on the screen as another program of the same terminal does, behind the back of ours.
+    pub fn write_from_elsewhere(&self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            match rustix::io::write(&*self.slave, rest) {
+                Ok(length) => rest = &rest[length..],
+                Err(Errno::INTR) => {}
+                // A window that was closed shows nothing.
+                Err(_) => return,
+            }
+        }
+    }
+
     /// Gives the window another size, and tells the program (SIGWINCH).
     pub fn resize(&self, columns: u16, rows: u16) {
         let size = Size::new(columns, rows);

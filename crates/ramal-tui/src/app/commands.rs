@@ -187,7 +187,7 @@ impl App {
         let path = Some(path).filter(|path| !path.is_empty()).map(|path| self.agent.cwd().join(path));
         let (agent, host) = (self.agent.clone(), Arc::clone(&self.host));
         let file = self.session_file();
-        self.aside(
+        self.write(
             move || host.export(&agent, file.as_deref(), path.as_deref()),
             |app, written| match written {
                 Ok(path) => app.say(Block::notice(&format!("Written to {}", path.display()))),

@@ -24,7 +24,7 @@ pub(super) struct Conversation {
     live: LiveTurn,
     /// Lines that are to be printed before those of `live`.
     pending: Vec<Line<'static>>,
-    /// Lines that were printed since the transcript was brought up to date.
+    /// Lines that were printed of what the transcript does not know yet.
     since: Vec<Line<'static>>,
     /// What was said beside the log meanwhile.
     beside: Vec<Block>,
@@ -116,7 +116,7 @@ impl Conversation {
     ///
     /// # Errors
     /// If the log cannot be read.
-    pub(super) fn follow(&mut self, session: &SessionManager) -> Result<Path, ReadError> {
+    pub(super) fn follow(&mut self, session: &SessionManager, scene: &Drawn<'_>) -> Result<Path, ReadError> {
         let count = match self.transcript.follow(session)? {
             Followed::On(count) => count,
             Followed::Elsewhere => return Ok(Path::IsAnother),
@@ -136,6 +136,8 @@ impl Conversation {
         self.beside.drain(..).for_each(|block| self.transcript.push(block));
         self.told.clear();
         self.told_compaction = false;
+        // What is still to be printed is a part of the transcript by now.
+        self.pending.append(&mut self.live.take_final(scene.width, &scene.look.theme, &scene.options));
         self.since.clear();
         Ok(Path::GoesOn)
     }
@@ -143,8 +145,9 @@ impl Conversation {
     /// The lines that are to be printed now, for good.
     pub(super) fn take_said(&mut self, scene: &Drawn<'_>) -> Vec<Line<'static>> {
         let mut said = std::mem::take(&mut self.pending);
-        said.append(&mut self.live.take_final(scene.width, &scene.look.theme, &scene.options));
-        self.since.extend(said.iter().cloned());
+        let mut fresh = self.live.take_final(scene.width, &scene.look.theme, &scene.options);
+        self.since.extend(fresh.iter().cloned());
+        said.append(&mut fresh);
         let excess = self.since.len().saturating_sub(KEPT);
         self.since.drain(..excess);
         said

@@ -69,7 +69,7 @@ impl App {
                 Outcome::Submit => self.submit(When::Soon),
                 Outcome::Complete => self.complete(),
                 // There is nothing selected in a terminal that we would know of.
-                Outcome::Copy => return false,
+                Outcome::Copy => self.copy_written(self.editor.text()),
             }
             return true;
         }
@@ -102,8 +102,8 @@ impl App {
             ActionId::SearchHistory => self.open_history(),
             ActionId::TakeOffered => return self.editor.handle(EditorAction::TakePrefill) == Outcome::Done,
             ActionId::StashDraft => self.stash(),
-            ActionId::CopyPrompt => self.effects.push(Effect::Copy(self.editor.text())),
-            ActionId::CopyLine => self.effects.push(Effect::Copy(self.editor.line())),
+            ActionId::CopyPrompt => self.copy_written(self.editor.text()),
+            ActionId::CopyLine => self.copy_written(self.editor.line()),
             ActionId::Suspend => self.effects.push(Effect::Suspend),
             ActionId::Hotkeys => self.open_hotkeys(),
             ActionId::Redraw => self.effects.push(Effect::Redraw),
@@ -111,6 +111,16 @@ impl App {
             _ => return false,
         }
         true
+    }
+
+    /// Copies something of what is written. Where there is nothing, what the clipboard has stays there.
+    fn copy_written(&mut self, text: String) {
+        if text.is_empty() {
+            self.hint = Some("Nothing is written here that could be copied".into());
+            return;
+        }
+        self.effects.push(Effect::Copy(text));
+        self.hint = Some("Copied".into());
     }
 
     /// Escape: ends what runs; pressed twice on an empty editor, it opens what the settings say.

@@ -51,7 +51,7 @@ use self::asks::Asks;
 use self::commands::Beside;
 use self::conversation::{Conversation, Drawn, Path};
 use self::facts::Facts;
-use self::jobs::Job;
+use self::jobs::{Job, Writes};
 use self::over::Over;
 use self::questions::Asked;
 use crate::completing::{Completer, FileIndex, Sources};
@@ -158,6 +158,7 @@ pub(crate) struct App {
     asks: Asks,
     question: Option<Asked>,
     effects: Vec<Effect>,
+    writes: Writes,
     leaving: Option<Leaving>,
     is_stale: bool,
     /// The screen's lines are to be laid out anew.
@@ -264,7 +265,8 @@ impl App {
         }
         self.is_stale = true;
         let agent = self.agent.clone();
-        let followed = agent.with_session(|session| self.conversation.follow(session));
+        let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);
+        let followed = agent.with_session(|session| self.conversation.follow(session, &scene));
         match followed {
             Ok(Path::GoesOn) => {}
             Ok(Path::IsAnother) => self.went(),

@@ -89,9 +89,8 @@ impl App {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return };
         if !self.editor.set_text_if_empty(&*text) {
             let key = self.look.keymap.hint(crate::keys::ActionId::TakeOffered).unwrap_or_default();
-            self.hint = Some(format!(
-                "Your draft stays; {key} exchanges it for the message that is to be said again"
-            ));
+            self.hint =
+                Some(format!("Your draft stays; {key} exchanges it for the message that was to be put here"));
         }
     }
 

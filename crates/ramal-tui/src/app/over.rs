@@ -280,8 +280,11 @@ impl App {
             let said = host.set(&cwd, &key, &value);
             (said, host.settings(&cwd), host.wishes(&cwd))
         };
-        self.aside(set, |app, (said, rows, wishes)| {
-            if let Some(Over::Settings(view)) = app.over.last_mut() {
+        self.write(set, |app, (said, rows, wishes)| {
+            // What was changed since is on the screen already, and not yet in these rows.
+            if app.writes.are_done()
+                && let Some(Over::Settings(view)) = app.over.last_mut()
+            {
                 view.set_rows(rows);
             }
             app.wishes = wishes;
@@ -336,12 +339,13 @@ fn with_model(app: &mut App, name: String) {
 }
 
 fn with_prompt(app: &mut App, number: usize) {
-    if let Some(Over::History(_, prompts)) = app.over.pop()
-        && let Some(prompt) = prompts.get(number)
-    {
-        app.editor.set_text_if_empty(&**prompt);
-    }
+    let prompt = match app.over.pop() {
+        Some(Over::History(_, mut prompts)) if number < prompts.len() => Some(prompts.swap_remove(number)),
+        _ => None,
+    };
     app.uncover_all();
+    app.bring_into_editor(prompt);
+    app.typed();
 }
 
 impl From<tree_view::Told> for Heard {

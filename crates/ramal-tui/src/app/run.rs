@@ -235,6 +235,7 @@ impl App {
             Ok(None) => self.hint("Nothing was changed"),
             Err(error) => self.hint(&format!("The editor could not be used: {error}")),
         }
+        self.typed();
         self.screen.begin_anew();
         self.redraw();
     }
@@ -259,10 +260,14 @@ impl App {
         if let Some((shell, ..)) = &self.shell {
             shell.cancel();
         }
-        let agent = self.agent.clone();
+        let (agent, written) = (self.agent.clone(), self.writes.wait());
         self.runtime.block_on(async move {
+            let all = async {
+                written.await;
+                agent.wait_for_idle().await;
+            };
             // Whoever does not end by then is left behind; whole messages are stored already.
-            let _ = tokio::time::timeout(limit, agent.wait_for_idle()).await;
+            let _ = tokio::time::timeout(limit, all).await;
         });
         self.agent.give_up_titles();
         let host = Arc::clone(&self.host);

@@ -170,7 +170,7 @@ impl App {
             true => agent.set_session_name(&called).map(drop).map_err(|error| error.to_string()),
             false => host.rename_session(&file, &called),
         };
-        self.aside(rename, move |app, renamed| {
+        self.write(rename, move |app, renamed| {
             let Some(view) = app.sessions() else { return };
             match renamed {
                 Ok(()) => view.renamed(&path, Some(&*name).filter(|name| !name.is_empty())),
@@ -182,7 +182,7 @@ impl App {
     fn trash_session(&mut self, path: PathBuf) {
         let open = self.with_session(|session| session.get_session_file().map(Path::to_owned));
         let (host, file) = (Arc::clone(&self.host), path.clone());
-        self.aside(
+        self.write(
             move || host.trash_session(&file, open.as_deref()),
             move |app, trashed| {
                 let Some(view) = app.sessions() else { return };

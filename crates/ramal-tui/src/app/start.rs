@@ -10,6 +10,7 @@ use super::asks::Asks;
 use super::completion;
 use super::conversation::Conversation;
 use super::facts::Facts;
+use super::jobs::Writes;
 use super::say::When;
 use super::{App, Message, Start};
 use crate::completing::{Completer, Sources};
@@ -87,6 +88,7 @@ impl App {
             asks: Asks::default(),
             question: None,
             effects: Vec::new(),
+            writes: Writes::default(),
             leaving: None,
             is_stale: true,
             is_resized: false,

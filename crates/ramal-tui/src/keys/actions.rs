@@ -134,7 +134,7 @@ actions! {
         Submit "tui.input.submit" ["enter"] "Send"
         NewLine "tui.input.newLine" ["shift+enter", "ctrl+j"] "Begin a new line"
         Complete "tui.input.tab" ["tab"] "Complete"
-        CopySelection "tui.input.copy" ["ctrl+c"] "Copy"
+        CopySelection "tui.input.copy" [] "Copy all that is written"
         CursorUp "tui.editor.cursorUp" ["up"] "A line up, or to what was sent before"
         CursorDown "tui.editor.cursorDown" ["down"] "A line down, or to what was sent after"
         CursorLeft "tui.editor.cursorLeft" ["left", "ctrl+b"] "A character to the left"

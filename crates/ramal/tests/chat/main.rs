@@ -7,6 +7,7 @@
 mod support;
 mod world;
 
+mod keys;
 mod moving;
 mod recording;
 mod talking;

@@ -1,9 +1,9 @@
 //! What is said and answered.
 
-use ramal_testing::terminal::Options;
+use ramal_testing::terminal::{Options, Screen};
 
 use super::support::{calls, dawdles, says};
-use super::world::{World, leave};
+use super::world::{LAST_ANSWER, World, leave};
 use serde_json::json;
 
 #[test]
@@ -86,5 +86,33 @@ fn what_is_said_meanwhile_is_said_next() {
     terminal.wait_for(|screen| !screen.says("Working"));
     terminal.key("enter");
     terminal.wait_for_text("Then this.");
+    leave(&mut terminal);
+}
+
+#[test]
+fn a_resize_shows_nothing_twice() {
+    let narrow = |screen: &Screen<'_>| screen.rows().iter().any(|row| *row == "─".repeat(90));
+    let world = World::new(&[says("The answer is 42.")]);
+    let mut terminal = world.start(Options::new(100, 40));
+    terminal.text("What is it?");
+    terminal.key("enter");
+    terminal.wait_for(|screen| screen.says("The answer is 42.") && !screen.says("Working"));
+    terminal.text("!echo $((6 * 7)) from the shell");
+    terminal.key("enter");
+    terminal.wait_for(|screen| screen.says("42 from the shell") && !screen.says("ends it"));
+    terminal.resize(90, 40);
+    terminal.wait_for(narrow);
+    let text = terminal.screen().text();
+    for said in ["The answer is 42.", "42 from the shell"] {
+        assert_eq!(text.matches(said).count(), 1, "{text}");
+    }
+    leave(&mut terminal);
+
+    let world = World::with_sample(&[]);
+    let mut terminal = world.start(Options::new(100, 40));
+    terminal.resize(90, 40);
+    terminal.wait_for(narrow);
+    let text = terminal.screen().text();
+    assert_eq!(text.matches(LAST_ANSWER).count(), 1, "{text}");
     leave(&mut terminal);
 }
