@@ -5,7 +5,9 @@
 #[allow(dead_code, reason = "shared with other tests")]
 #[path = "../support/mod.rs"]
 mod support;
+mod doing;
 mod world;
 
 mod moving;
+mod slash;
 mod talking;
