@@ -1,5 +1,6 @@
 //! What scenarios do again and again.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -7,6 +8,7 @@ use ramal_testing::program::TOO_LONG;
 use ramal_testing::terminal::Terminal;
 
 use super::support::Scratch;
+use super::world::{World, leave, sessions_below};
 
 /// Writes something and sends it.
 pub(crate) fn say(terminal: &Terminal, text: &str) {
@@ -57,8 +59,22 @@ pub(crate) fn copied(terminal: &Terminal) -> Option<String> {
     Some(String::from_utf8(bytes).unwrap())
 }
 
+/// The sessions that the program has made: beside the one it was started with, or in the usual folder.
+pub(crate) fn made(world: &World) -> Vec<PathBuf> {
+    let beside = std::fs::read_dir(world.scratch.path("")).unwrap().map(|entry| entry.unwrap().path());
+    let is_session = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default();
+        path.extension().is_some_and(|end| end == "jsonl")
+            && name != "session.jsonl"
+            && std::fs::read_to_string(path).unwrap().starts_with("{\"type\":\"session\"")
+    };
+    let mut files: Vec<_> = beside.filter(is_session).chain(sessions_below(&world.scratch.path(""))).collect();
+    files.sort();
+    files
+}
+
 /// Leaves with Ctrl+D from an editor that is not empty.
 pub(crate) fn empty_and_leave(terminal: &mut Terminal) {
     terminal.key("ctrl+c");
-    super::world::leave(terminal);
+    leave(terminal);
 }

@@ -8,6 +8,13 @@ mod support;
 mod doing;
 mod world;
 
+mod abort;
+mod drafts;
+mod escape;
+mod labels;
+mod leaving;
 mod moving;
+mod odd;
 mod slash;
+mod summing_up;
 mod talking;

@@ -10,7 +10,7 @@ pub(super) fn help_says_what_there_is(name: &str) {
     let mut terminal = world.start(Options::new(120, 50));
     say(&terminal, name);
     terminal.wait_for(|screen| {
-        screen.says("/resume, /sessions [SESSION]  Open another session") && screen.says("F1 or /hotkeys")
+        screen.says("/resume, /sessions [SESSION]") && screen.says("Open another session") && screen.says("F1 or /hot")
     });
     leave(&mut terminal);
 }
@@ -49,7 +49,7 @@ pub(super) fn reload_reads_again(name: &str) {
     // What is wrong is said.
     write(&world.scratch.path("CONFIG/ramal/keybindings.json"), r#"{"app.session.tree": "meta+g"}"#);
     say(&terminal, name);
-    terminal.wait_for_text("meta+g");
+    terminal.wait_for_text("\"meta\" is none of ctrl");
     leave(&mut terminal);
 }
 

@@ -4,9 +4,9 @@ use std::fs;
 
 use ramal_testing::terminal::Options;
 
-use super::super::doing::{eventually, say, wait_until_idle};
+use super::super::doing::{eventually, made, say, wait_until_idle};
 use super::super::support::{dawdles, says};
-use super::super::world::{LAST_ANSWER, World, leave, sessions_below};
+use super::super::world::{LAST_ANSWER, World, leave};
 
 /// Says something in a new session, which gets a file.
 #[track_caller]
@@ -20,7 +20,7 @@ pub(super) fn resume_opens_another_session(name: &str) {
     let world = World::new(&[says("Apples are red."), says("Pears are green.")]);
     let mut terminal = world.start(Options::new(100, 40));
     talk(&terminal, "Tell me of apples.", "Apples are red.");
-    let first = sessions_below(&world.scratch.path("")).pop().unwrap();
+    let first = made(&world).pop().unwrap();
     say(&terminal, "/new");
     terminal.wait_for(|screen| screen.says("another session") && !screen.says("ends it"));
     talk(&terminal, "Tell me of pears.", "Pears are green.");
@@ -37,16 +37,17 @@ pub(super) fn resume_opens_another_session(name: &str) {
     wait_until_idle(&terminal);
     // By naming it.
     say(&terminal, &format!("{name} no-such-session"));
-    terminal.wait_for_text("no-such-session");
+    terminal.wait_for_text("no session");
+    say(&terminal, "/name of apples");
+    terminal.wait_for_text("· of apples");
     let id = first.file_stem().unwrap().to_string_lossy().rsplit_once('_').unwrap().1.to_owned();
-    say(&terminal, &format!("/name of apples"));
-    eventually("the name", || fs::read_to_string(&first).unwrap().contains("of apples").then_some(()));
-    say(&terminal, "/new");
-    terminal.wait_for(|screen| screen.says("── another session") && !screen.says("of apples ·"));
-    wait_until_idle(&terminal);
-    say(&terminal, &format!("{name} {id}"));
-    terminal.wait_for_text("── of apples");
-    wait_until_idle(&terminal);
+    for named in [&*id, "of apples"] {
+        say(&terminal, "/new");
+        terminal.wait_for(|screen| !screen.says("· of apples") && !screen.says("ends it"));
+        say(&terminal, &format!("{name} {named}"));
+        terminal.wait_for_text("· of apples");
+        wait_until_idle(&terminal);
+    }
     // What other programs have is not there yet, and says so.
     say(&terminal, &format!("{name} @claude"));
     terminal.wait_for_text("Sessions of claude cannot be taken over yet");
@@ -63,7 +64,7 @@ pub(super) fn new_begins_a_session(name: &str) {
     terminal.wait_for(|screen| screen.says("another session") && !screen.says("ends it"));
     talk(&terminal, "Hello.", "Good morning.");
     leave(&mut terminal);
-    let files = sessions_below(&world.scratch.path(""));
+    let files = made(&world);
     assert_eq!(files.len(), 1, "{files:?}");
     let made = fs::read_to_string(&files[0]).unwrap();
     assert!(made.contains("Good morning.") && !made.contains(LAST_ANSWER), "{made}");
@@ -74,7 +75,7 @@ pub(super) fn drop_puts_it_into_the_trash(name: &str) {
     let world = World::new(&[says("Noted."), says("Another beginning.")]);
     let mut terminal = world.start(Options::new(100, 40));
     talk(&terminal, "Note this.", "Noted.");
-    let file = sessions_below(&world.scratch.path("")).pop().unwrap();
+    let file = made(&world).pop().unwrap();
     say(&terminal, name);
     terminal.wait_for_text("Delete this session?");
     // Unless one says so, it stays.
@@ -122,7 +123,7 @@ pub(super) fn move_goes_to_another_directory(name: &str) {
     assert_eq!(fs::canonicalize(place.trim()).unwrap(), fs::canonicalize(&there).unwrap());
     wait_until_idle(&terminal);
     leave(&mut terminal);
-    let files = sessions_below(&world.scratch.path(""));
+    let files = made(&world);
     assert_eq!(files.len(), 2, "{files:?}");
     assert!(files.iter().all(|file| fs::read_to_string(file).unwrap().contains("Noted.")));
 }
@@ -137,11 +138,11 @@ pub(super) fn handoff_begins_with_a_brief(name: &str) {
     wait_until_idle(&terminal);
     talk(&terminal, "Go on.", "I go on.");
     leave(&mut terminal);
-    let files = sessions_below(&world.scratch.path(""));
+    let files = made(&world);
     assert_eq!(files.len(), 1, "{files:?}");
-    let made = fs::read_to_string(&files[0]).unwrap();
-    assert!(made.contains("The parser is to be done.") && !made.contains(LAST_ANSWER), "{made}");
-    assert!(made.lines().next().unwrap().contains("session.jsonl"));
+    let log = fs::read_to_string(&files[0]).unwrap();
+    assert!(log.contains("The parser is to be done.") && !log.contains(LAST_ANSWER), "{log}");
+    assert!(log.lines().next().unwrap().contains("session.jsonl"));
 
     // Escape ends it, and one is where one was.
     let world = World::with_sample(&[dawdles("## Goal")]);
@@ -152,7 +153,7 @@ pub(super) fn handoff_begins_with_a_brief(name: &str) {
     terminal.wait_for_text("Aborted: one is where one was");
     wait_until_idle(&terminal);
     leave(&mut terminal);
-    assert!(sessions_below(&world.scratch.path("")).is_empty());
+    assert!(made(&world).is_empty());
 }
 
 pub(super) fn import_opens_a_copy(name: &str) {
@@ -164,6 +165,9 @@ pub(super) fn import_opens_a_copy(name: &str) {
     say(&terminal, &format!("{name} theirs.jsonl"));
     terminal.wait_for_text(LAST_ANSWER);
     wait_until_idle(&terminal);
+    // It names its own model, which nobody has here.
+    say(&terminal, "/model replay/answers.jsonl");
+    terminal.wait_for_text("model: replay/answers.jsonl");
     talk(&terminal, "Go on.", "Gone on with.");
     assert_eq!(fs::read_to_string(world.scratch.path("theirs.jsonl")).unwrap(), theirs);
     // What is none is said to be none.

@@ -2,9 +2,9 @@
 
 use ramal_testing::terminal::Options;
 
-use super::super::doing::{empty_and_leave, eventually, say, settings, wait_until_idle};
+use super::super::doing::{empty_and_leave, eventually, made, say, settings, wait_until_idle};
 use super::super::support::says;
-use super::super::world::{LAST_ANSWER, World, leave, sessions_below};
+use super::super::world::{LAST_ANSWER, World, leave};
 use serde_json::json;
 
 /// How the last message of the sample session begins.
@@ -29,7 +29,7 @@ pub(super) fn branch_goes_back_to_a_message(name: &str) {
     terminal.key("esc");
     wait_until_idle(&terminal);
     leave(&mut terminal);
-    assert!(sessions_below(&world.scratch.path("")).is_empty());
+    assert!(made(&world).is_empty());
 
     settings(&world.scratch, "doubleEscapeAction = \"branch\"\n");
     let before = world.log();
@@ -41,7 +41,7 @@ pub(super) fn branch_goes_back_to_a_message(name: &str) {
     // What was said is there to be said again, in a session that ends before it.
     terminal.wait_for(|screen| !screen.is_alternate() && screen.says(LAST_SAID) && !screen.says("ends it"));
     empty_and_leave(&mut terminal);
-    let files = sessions_below(&world.scratch.path(""));
+    let files = made(&world);
     assert_eq!(files.len(), 1, "{files:?}");
     let made = std::fs::read_to_string(&files[0]).unwrap();
     assert!(made.contains("30 tests pass") && !made.contains(LAST_SAID), "{made}");
@@ -58,7 +58,7 @@ pub(super) fn fork_begins_a_session_anew(name: &str) {
     terminal.key("enter");
     terminal.wait_for(|screen| !screen.is_alternate() && screen.says(LAST_SAID) && !screen.says("ends it"));
     empty_and_leave(&mut terminal);
-    let first = sessions_below(&world.scratch.path(""));
+    let first = made(&world);
     assert_eq!(first.len(), 1, "{first:?}");
     assert!(!std::fs::read_to_string(&first[0]).unwrap().contains(LAST_SAID));
 
@@ -68,7 +68,7 @@ pub(super) fn fork_begins_a_session_anew(name: &str) {
     terminal.wait_for(|screen| screen.is_alternate() && screen.says("Everything up to here"));
     terminal.keys(&["down", "enter"]);
     let made = eventually("the copy", || {
-        sessions_below(&world.scratch.path("")).into_iter().find(|file| !first.contains(file))
+        made(&world).into_iter().find(|file| !first.contains(file))
     });
     wait_until_idle(&terminal);
     leave(&mut terminal);
@@ -80,13 +80,13 @@ pub(super) fn clone_goes_on_in_a_copy(name: &str) {
     let before = world.log();
     let mut terminal = world.start(Options::new(100, 40));
     say(&terminal, name);
-    eventually("the copy", || sessions_below(&world.scratch.path("")).pop());
+    eventually("the copy", || made(&world).pop());
     wait_until_idle(&terminal);
     say(&terminal, "And now?");
     terminal.wait_for_text("In the copy.");
     wait_until_idle(&terminal);
     leave(&mut terminal);
-    let files = sessions_below(&world.scratch.path(""));
+    let files = made(&world);
     let made = std::fs::read_to_string(&files[0]).unwrap();
     assert!(made.contains(LAST_ANSWER) && made.contains("In the copy."), "{made}");
     // Of other branches there is nothing in it.

@@ -56,15 +56,13 @@ pub(super) fn label_labels_where_one_is(name: &str) {
 
 pub(super) fn session_says_what_it_is(name: &str) {
     let world = World::with_sample(&[]);
-    let mut terminal = world.start(Options::new(120, 40));
-    for what in ["", " info"] {
+    let mut terminal = world.start(Options::new(120, 60));
+    for (what, count) in [("", 1), (" info", 2)] {
         say(&terminal, &format!("{name}{what}"));
         terminal.wait_for(|screen| {
-            screen.says("Session    01a13992") && screen.says("session.jsonl") && screen.says("Cost")
+            let told = |text: &str| screen.text().matches(text).count() == count;
+            told("Session    01a13992") && told("/session.jsonl") && told("Cost       $0.32")
         });
-        terminal.key("f5");
-        say(&terminal, "/clear");
-        terminal.wait_for(|screen| !screen.says("ends it"));
     }
     say(&terminal, &format!("{name} nonsense"));
     terminal.wait_for_text("/session info says");
