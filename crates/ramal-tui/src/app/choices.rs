@@ -198,6 +198,14 @@ impl App {
 
     /// `/copy`: the last answer, its code, all of the path, or the last command.
     pub(super) fn copy(&mut self, what: &str) {
+        match what {
+            "" | "last" | "code" | "cmd" => {}
+            "all" => return self.dump(),
+            _ => {
+                self.hint = Some("/copy copies `last`, the last answer, or its `code`, or `all`, or the last `cmd`".into());
+                return;
+            }
+        }
         let found = self.with_session(|session| {
             let leaf = session.get_leaf_entry();
             let path = std::iter::successors(leaf, |entry| entry.parent());

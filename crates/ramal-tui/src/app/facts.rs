@@ -63,7 +63,11 @@ impl Place {
             let index = all.iter().position(|sibling| *sibling == entry)? + 1;
             Some((index, all.len()))
         });
-        Place { leaf: leaf.id().ok(), label: leaf.label().map(str::to_owned), fork }
+        // What programs note for themselves hangs below what was said, labels included.
+        let mut path = std::iter::successors(Some(leaf), |entry| entry.parent());
+        let said = path.find(|entry| entry.label().is_some() || entry.kind().is_conversation());
+        let label = said.and_then(|entry| entry.label()).map(str::to_owned);
+        Place { leaf: leaf.id().ok(), label, fork }
     }
 }
 

@@ -78,7 +78,7 @@ impl App {
             ActionId::Clear => self.clear(),
             ActionId::Exit => self.leave(),
             ActionId::Tree => self.open_tree(),
-            ActionId::Fork => self.open_messages(),
+            ActionId::Fork => self.open_fork(),
             ActionId::Resume => self.open_sessions(),
             ActionId::NewSession => self.new_session(),
             ActionId::PreviousSibling => self.go_to_sibling(Direction::Back),

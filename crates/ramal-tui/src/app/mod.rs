@@ -15,6 +15,7 @@ mod conversation;
 mod drafts;
 mod facts;
 mod frame;
+mod help;
 mod host;
 mod jobs;
 mod keys;
@@ -46,6 +47,7 @@ pub use self::drafts::{Drafts, Owner, Stashed};
 pub use self::host::{DoubleEscape, Host, Wishes};
 pub use self::look::Look;
 pub use self::run::{Left, Messages, Start, run};
+pub use self::slash::command_names;
 
 use self::asks::Asks;
 use self::commands::Beside;

@@ -11,7 +11,7 @@ use super::{App, Effect};
 use crate::hotkeys_view::{self, HotkeysView};
 use crate::keys::{ActionId, Key};
 use crate::list_view::{self, Face, ListRow, ListView, Order, Start};
-use crate::message_view::{self, MessageView};
+use crate::message_view::{self, MessageView, Origin};
 use crate::model_view::ModelView;
 use crate::scene::View;
 use crate::settings_view::{self, SettingsView};
@@ -85,6 +85,15 @@ impl App {
 
     /// The user's messages, to begin a session before one of them.
     pub(super) fn open_messages(&mut self) {
+        self.open_origins(MessageView::new("Begin a session before a message"));
+    }
+
+    /// The same, or from where one is (`/fork`, which means either to those who come from elsewhere).
+    pub(super) fn open_fork(&mut self) {
+        self.open_origins(MessageView::new("Begin a session before a message").offering_all());
+    }
+
+    fn open_origins(&mut self, view: MessageView) {
         let has_said = self.with_session(|session| {
             session.get_entries().any(|entry| entry.role() == ramal_session::Role::User)
         });
@@ -92,7 +101,7 @@ impl App {
             self.hint = Some("Nothing has been said yet that one could begin anew from".into());
             return;
         }
-        self.cover(Over::Messages(Box::new(MessageView::new("Begin a session before a message"))));
+        self.cover(Over::Messages(Box::new(view)));
         let agent = self.agent.clone();
         let read = move || agent.with_session(|session| message_view::rows(session));
         self.aside(read, |app, rows| {
@@ -209,7 +218,7 @@ impl App {
             Some(Over::Transcript(view)) => {
                 agent.with_session(|session| view.key(session, keymap, key)).into()
             }
-            Some(Over::Messages(view)) => chosen(view.key(keymap, key), before_message),
+            Some(Over::Messages(view)) => chosen(view.key(keymap, key), from_origin),
             Some(Over::Models(view)) => chosen(view.key(keymap, key), with_model),
             Some(Over::Settings(view)) => view.key(keymap, key).into(),
             Some(Over::Hotkeys(view)) => view.key(keymap, key).into(),
@@ -225,7 +234,7 @@ impl App {
         let heard = match self.over.last_mut() {
             Some(Over::Tree(view)) => agent.with_session(|session| view.paste(session, text)).into(),
             Some(Over::Transcript(view)) => view.paste(text).into(),
-            Some(Over::Messages(view)) => chosen(view.paste(text), before_message),
+            Some(Over::Messages(view)) => chosen(view.paste(text), from_origin),
             Some(Over::Models(view)) => chosen(view.paste(text), with_model),
             Some(Over::Settings(view)) => view.paste(text).into(),
             Some(Over::Sessions(sessions)) => sessions::heard(sessions.view.paste(text)),
@@ -328,9 +337,12 @@ fn chosen<T: 'static>(told: list_view::Told<T>, act: fn(&mut App, T)) -> Heard {
     }
 }
 
-fn before_message(app: &mut App, id: EntryId) {
+fn from_origin(app: &mut App, origin: Origin) {
     app.uncover_all();
-    app.branch_before(&id);
+    match origin {
+        Origin::Before(id) => app.branch_before(&id),
+        Origin::Here => app.clone_session(),
+    }
 }
 
 fn with_model(app: &mut App, name: String) {

@@ -35,6 +35,10 @@ impl App {
                 Said::Unknown(name) => {
                     self.hint = Some(format!("There is no command /{name}; what is written stays"));
                 }
+                Said::Elsewhere(says) => {
+                    self.take_written();
+                    self.hint = Some(says.to_owned());
+                }
                 Said::Command { action, rest } => {
                     self.take_written();
                     action(self, &rest);

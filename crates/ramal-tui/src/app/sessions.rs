@@ -11,6 +11,7 @@ use super::over::{Heard, Over};
 use super::{App, Message};
 use crate::question::{Question, Told as Answered};
 use crate::session_view::{Around, SessionScope, SessionView, Told};
+use crate::text::clean;
 use crate::transcript::Block;
 
 /// Sessions that are handed over to the screen at a time.
@@ -34,6 +35,11 @@ impl App {
     pub(super) fn resume(&mut self, name: &str) {
         if name.is_empty() {
             return self.open_sessions();
+        }
+        if let Some(program) = name.strip_prefix('@') {
+            let program = clean::one_line(program, 20);
+            self.hint = Some(format!("Sessions of {program} cannot be taken over yet; pi's and oh-my-pi's can"));
+            return;
         }
         let (host, cwd, name) = (Arc::clone(&self.host), self.agent.cwd(), name.to_owned());
         self.aside(

@@ -29,7 +29,7 @@ macro_rules! commands {
 commands! {
     ["tree"] "" "Open the tree" |app, _| app.open_tree();
     ["branch", "rewind"] "" "Go back to a message of yours: into a session of its own, or in the tree" |app, _| app.open_branching();
-    ["fork"] "" "Begin a session anew from before a message of yours" |app, _| app.open_messages();
+    ["fork"] "" "Begin a session anew from before a message of yours, or with all of this path" |app, _| app.open_fork();
     ["clone"] "" "Go on in a copy of this path" |app, _| app.clone_session();
     ["transcript"] "" "Open the whole transcript" |app, _| app.open_transcript();
     ["resume", "sessions"] "[SESSION]" "Open another session" App::resume;
@@ -53,15 +53,33 @@ commands! {
     ["model"] "[MODEL]" "Choose the model" App::choose_model;
     ["thinking"] "[LEVEL]" "Choose how much the model thinks" App::choose_thinking;
     ["copy"] "[last | code | all | cmd]" "Copy the last answer, its code, everything, or the last command" App::copy;
+    ["help"] "" "Say what all commands do" |app, _| app.tell_commands();
     ["hotkeys", "keys"] "" "Show all keys" |app, _| app.open_hotkeys();
     ["settings"] "" "Look at the settings and change them" |app, _| app.open_settings();
+    ["changelog"] "" "Say which version this is" |app, _| app.tell_version();
     ["quit", "exit"] "" "Leave" |app, _| app.leave();
 }
+
+/// Words of other programs for what is done in another way here, or not at all, and what is said of them. They
+/// are not offered.
+pub(super) const ELSEWHERE: &[(&[&str], &str)] = &[
+    (&["share"], "Nothing is uploaded from here: /export writes a page that you can give away"),
+    (
+        &["background", "bg"],
+        "A turn needs the program it runs in: Ctrl+Z stops both. `ramal -p` works without a screen",
+    ),
+    (
+        &["collab", "join", "leave"],
+        "There are no shared rooms: whoever opens the same session file sees what the others add. /quit leaves",
+    ),
+];
 
 /// What was said to the program.
 pub(super) enum Said<'a> {
     /// A command, and what follows it.
     Command { action: Action, rest: String },
+    /// A word that has another meaning elsewhere, and what there is to say of it.
+    Elsewhere(&'static str),
     /// A word that is none.
     Unknown(&'a str),
 }
@@ -79,9 +97,17 @@ impl Said<'_> {
         }
         Some(match find(name) {
             Some(command) => Said::Command { action: command.action, rest: rest.trim().to_owned() },
-            None => Said::Unknown(name),
+            None => match ELSEWHERE.iter().find(|(names, _)| names.contains(&name)) {
+                Some((_, says)) => Said::Elsewhere(says),
+                None => Said::Unknown(name),
+            },
         })
     }
+}
+
+/// The names of all commands, those first that are offered first; those of one command together.
+pub fn command_names() -> impl Iterator<Item = &'static [&'static str]> {
+    COMMANDS.iter().map(|command| command.names)
 }
 
 /// The command with a name.
@@ -115,7 +141,8 @@ mod tests {
 
     #[test]
     fn no_name_is_given_twice() {
-        let mut names: Vec<_> = COMMANDS.iter().flat_map(|command| command.names).collect();
+        let elsewhere = ELSEWHERE.iter().map(|(names, _)| *names);
+        let mut names: Vec<_> = command_names().chain(elsewhere).flatten().collect();
         let count = names.len();
         names.sort();
         names.dedup();

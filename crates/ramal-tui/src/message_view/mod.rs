@@ -13,6 +13,9 @@ use crate::text::width::{fit, wrap};
 use crate::text::{clean, human};
 use crate::theme::Role;
 
+/// What the row says that stands for no message.
+const EVERYTHING: &str = "Everything up to here";
+
 /// Rows of a message that are put together at most.
 const LONGEST_PREVIEW: usize = 2000;
 
@@ -31,8 +34,17 @@ pub struct MessageRow {
     pub time: Option<Timestamp>,
 }
 
-/// What a key asks of whoever shows the view; what is chosen is the entry of a message.
-pub type Told = list_view::Told<EntryId>;
+/// Where a session can be begun from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Before this message.
+    Before(EntryId),
+    /// From where one is: with everything up to here.
+    Here,
+}
+
+/// What a key asks of whoever shows the view.
+pub type Told = list_view::Told<Origin>;
 
 /// Every user message of a session that has a text, on all branches, in the order of the log. It reads them
 /// from the log, so that it is nothing to do while something is drawn.
@@ -57,8 +69,10 @@ pub fn rows(session: &SessionManager) -> Result<Vec<MessageRow>, ReadError> {
 /// The messages, and what is being searched in them.
 #[derive(Debug, Clone)]
 pub struct MessageView {
-    list: ListView<EntryId>,
+    list: ListView<Origin>,
     messages: HashMap<EntryId, MessageRow>,
+    /// Whether everything up to here can be chosen, too.
+    offers_all: bool,
 }
 
 impl MessageView {
@@ -67,20 +81,35 @@ impl MessageView {
         let mut list = ListView::new(title, Start::Last, Order::Kept);
         list.set_empty("Nothing has been said in this session yet");
         list.set_loading(Some("reading".into()));
-        MessageView { list, messages: HashMap::new() }
+        MessageView { list, messages: HashMap::new(), offers_all: false }
+    }
+
+    /// The same, with everything up to here as the last row.
+    #[must_use]
+    pub fn offering_all(mut self) -> MessageView {
+        self.offers_all = true;
+        self
     }
 
     /// The messages are there. `now` and `zone` are for the times that are seen.
     pub fn set_rows(&mut self, rows: Vec<MessageRow>, now: Timestamp, zone: &jiff::tz::TimeZone) {
         let list = rows.iter().map(|row| {
-            let mut line = ListRow::new(row.id.clone()).present(row.is_on_path);
+            let mut line = ListRow::new(Origin::Before(row.id.clone())).present(row.is_on_path);
             if let Some(label) = &row.label {
                 line = line.says(Role::Label, &format!("[{label}]"));
             }
             let time = row.time.map(|time| human::time(now, time, zone)).unwrap_or_default();
             line.says(Role::User, &row.text).right(&time)
         });
-        self.list.set_rows(list.collect());
+        let mut list: Vec<_> = list.collect();
+        let last = rows.last().map(|row| Origin::Before(row.id.clone()));
+        if self.offers_all && last.is_some() {
+            list.push(ListRow::new(Origin::Here).says(Role::Accent, EVERYTHING));
+        }
+        self.list.set_rows(list);
+        if let Some(last) = last {
+            self.list.select(&last);
+        }
         self.list.set_loading(None);
         self.messages = rows.into_iter().map(|row| (row.id.clone(), row)).collect();
     }
@@ -90,9 +119,12 @@ impl MessageView {
         self.list.notice(text);
     }
 
-    /// What is selected.
+    /// The message that is selected; none where it is everything up to here.
     pub fn selected(&self) -> Option<&MessageRow> {
-        self.list.selected().and_then(|id| self.messages.get(id))
+        match self.list.selected()? {
+            Origin::Before(id) => self.messages.get(id),
+            Origin::Here => None,
+        }
     }
 
     /// A key was pressed.
@@ -107,16 +139,23 @@ impl MessageView {
 
     /// What is seen: as many lines as there are rows on the screen, none wider than it.
     pub fn draw(&mut self, scene: &Scene<'_>) -> View {
+        let confirm = match self.list.selected() {
+            Some(Origin::Here) => "go on in a copy",
+            _ => "branch off before it",
+        };
         let hints = [
-            (ActionId::Confirm, "branch off before it"),
+            (ActionId::Confirm, confirm),
             (ActionId::Cancel, "back"),
             (ActionId::TogglePreview, "preview"),
             (ActionId::PreviewDown, "scroll it"),
         ];
         let messages = &self.messages;
-        let preview = |id: &EntryId, columns: usize| match messages.get(id) {
-            Some(row) => preview(row, scene, columns),
-            None => Vec::new(),
+        let preview = |origin: &Origin, columns: usize| match origin {
+            Origin::Before(id) => messages.get(id).map_or_else(Vec::new, |row| preview(row, scene, columns)),
+            Origin::Here => {
+                let says = "A copy of this path, from its beginning to where you are; nothing is taken back";
+                wrap(says, columns).map(|row| Line::raw(fit(row, columns).into_owned())).collect()
+            }
         };
         self.list.draw(scene, &Face::new(&hints).preview(&preview))
     }

@@ -56,12 +56,12 @@ fn the_last_is_selected_and_enter_chooses() {
     let mut view = shown();
     let keymap = Keymap::default();
     for (name, want) in [
-        ("enter", Told::Choose("c3".into())),
+        ("enter", Told::Choose(Origin::Before("c3".into()))),
         ("down", Told::Redraw),
-        ("enter", Told::Choose("a1".into())),
+        ("enter", Told::Choose(Origin::Before("a1".into()))),
         ("up", Told::Redraw),
         ("up", Told::Redraw),
-        ("enter", Told::Choose("b2".into())),
+        ("enter", Told::Choose(Origin::Before("b2".into()))),
         ("escape", Told::Close),
     ] {
         assert_eq!(view.key(&keymap, key(name)), want, "{name}");
@@ -69,6 +69,23 @@ fn the_last_is_selected_and_enter_chooses() {
     assert_eq!(view.selected().map(|row| &*row.text), Some("Keep it in the struct.\u{1b}[31m"));
     letters("zone").for_each(|letter| assert_eq!(view.key(&keymap, letter), Told::Redraw));
     assert_eq!(view.selected().map(|row| row.id.as_str()), Some("a1"));
+}
+
+#[test]
+fn everything_up_to_here_comes_last_and_is_not_what_enter_means_at_first() {
+    let mut messages = MessageView::new("Branch off before a message").offering_all();
+    messages.set_rows(rows(&session()).unwrap(), now(), &TimeZone::UTC);
+    let keymap = Keymap::default();
+    assert_eq!(messages.selected().map(|row| &*row.text), Some("Normalise to UTC instead."));
+    messages.key(&keymap, key("down"));
+    assert_eq!(messages.selected(), None);
+    let seen = text(&view(100, 40, |scene| messages.draw(scene)).lines);
+    assert!(seen.contains("›   Everything up to here") && seen.contains("Enter go on in a copy"), "{seen}");
+    assert_eq!(messages.key(&keymap, key("enter")), Told::Choose(Origin::Here));
+    // Of a session in which nothing was said there is nothing to copy.
+    let mut empty = MessageView::new("Branch off before a message").offering_all();
+    empty.set_rows(Vec::new(), now(), &TimeZone::UTC);
+    assert_eq!(empty.key(&keymap, key("enter")), Told::Nothing);
 }
 
 #[test]

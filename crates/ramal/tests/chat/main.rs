@@ -5,9 +5,19 @@
 #[allow(dead_code, reason = "shared with other tests")]
 #[path = "../support/mod.rs"]
 mod support;
+mod doing;
 mod world;
 
 mod keys;
 mod moving;
 mod recording;
+mod abort;
+mod drafts;
+mod escape;
+mod labels;
+mod leaving;
+mod moving;
+mod odd;
+mod slash;
+mod summing_up;
 mod talking;

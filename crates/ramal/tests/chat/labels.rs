@@ -1,0 +1,75 @@
+//! Labels, put on and taken off where entries are looked at.
+
+use ramal_testing::terminal::Options;
+
+use super::doing::{eventually, wait_until_idle};
+use super::world::{LAST_ANSWER, World, leave};
+
+#[test]
+fn in_the_tree() {
+    let world = World::with_sample(&[]);
+    let before = world.entries().len();
+    let mut terminal = world.start(Options::new(100, 40));
+    terminal.key("alt+t");
+    terminal.wait_for(|screen| screen.is_alternate() && screen.says("◀ leaf"));
+    terminal.key("shift+l");
+    terminal.wait_for_text("Label");
+    terminal.text("short form");
+    terminal.key("enter");
+    terminal.wait_for(|screen| screen.says("[short form]"));
+    // What was current still is: going there does nothing.
+    terminal.key("enter");
+    terminal.wait_for(|screen| !screen.is_alternate() && screen.says("You are there already"));
+    terminal.wait_for_text("[short form]");
+    // It is changed, and Escape leaves it as it is.
+    terminal.key("alt+t");
+    terminal.wait_for(|screen| screen.is_alternate() && screen.says("◀ leaf"));
+    terminal.key("shift+l");
+    terminal.text(", tested");
+    terminal.wait_for_text("short form, tested");
+    terminal.key("esc");
+    terminal.wait_for(|screen| screen.is_alternate() && !screen.says(", tested"));
+    terminal.key("shift+l");
+    terminal.text(", shown");
+    terminal.key("enter");
+    terminal.wait_for_text("[short form, shown]");
+    // An empty one takes it off.
+    terminal.key("shift+l");
+    terminal.keys(&["ctrl+u", "enter"]);
+    terminal.wait_for(|screen| screen.is_alternate() && !screen.says("[short form"));
+    terminal.key("enter");
+    terminal.wait_for(|screen| !screen.is_alternate() && screen.says("You are there already"));
+    leave(&mut terminal);
+    let entries = world.entries();
+    let said: Vec<_> = entries.iter().skip(before).filter(|entry| entry["type"] == "label").collect();
+    assert_eq!(said.len(), 3, "{said:?}");
+    assert!(said.iter().all(|label| label["targetId"] == "c578a324"), "{said:?}");
+    assert_eq!((&said[0]["label"], &said[1]["label"]), (&"short form".into(), &"short form, shown".into()));
+    assert!(said[2]["label"].is_null());
+    assert_eq!(entries.len(), before + 4, "the labels, and the choice of the model");
+}
+
+#[test]
+fn in_the_transcript() {
+    let world = World::with_sample(&[]);
+    let mut terminal = world.start(Options::new(100, 40));
+    terminal.key("alt+o");
+    terminal.wait_for(|screen| screen.is_alternate() && screen.says(LAST_ANSWER));
+    terminal.key("shift+l");
+    terminal.wait_for_text("Label");
+    terminal.text("short form");
+    terminal.key("enter");
+    terminal.wait_for_text("[short form]");
+    eventually("the label", || world.log().contains("\"short form\"").then_some(()));
+    terminal.key("q");
+    terminal.wait_for(|screen| !screen.is_alternate() && screen.says("[short form]"));
+    wait_until_idle(&terminal);
+    // The tree has it as well, and what was current still is.
+    terminal.key("alt+t");
+    terminal.wait_for(|screen| screen.is_alternate() && screen.says("[short form]"));
+    terminal.key("enter");
+    terminal.wait_for(|screen| !screen.is_alternate() && screen.says("You are there already"));
+    leave(&mut terminal);
+    let label = world.entries().into_iter().rfind(|entry| entry["type"] == "label").unwrap();
+    assert_eq!(label["targetId"], "c578a324");
+}
