@@ -5,19 +5,17 @@
 #[allow(dead_code, reason = "shared with other tests")]
 #[path = "../support/mod.rs"]
 mod support;
-mod doing;
-mod world;
-
-mod keys;
-mod moving;
-mod recording;
 mod abort;
+mod doing;
 mod drafts;
 mod escape;
+mod keys;
 mod labels;
 mod leaving;
 mod moving;
 mod odd;
+mod recording;
 mod slash;
 mod summing_up;
 mod talking;
+mod world;
