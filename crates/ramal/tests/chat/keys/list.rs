@@ -7,18 +7,15 @@ use super::super::support::says;
 use super::{Row, World, ask, leave, put, say, terminal};
 
 pub(super) const ROWS: &[Row] = &[
-    Row { action: ActionId::Up, scenario: |key| moves(key, &["down", "down", "KEY"], |at| at == 2) },
-    Row { action: ActionId::Down, scenario: |key| moves(key, &["KEY", "KEY"], |at| at == 3) },
+    Row { action: ActionId::Up, scenario: |key| moves(key, &["down", "down"], 3, |at| at == 2) },
+    Row { action: ActionId::Down, scenario: |key| moves(key, &["down"], 2, |at| at == 3) },
     Row {
         action: ActionId::PageUp,
-        scenario: |key| moves(key, &["end", "KEY"], |at| (3..COUNT - 3).contains(&at)),
+        scenario: |key| moves(key, &["end"], COUNT, |at| (3..COUNT - 3).contains(&at)),
     },
-    Row {
-        action: ActionId::PageDown,
-        scenario: |key| moves(key, &["KEY"], |at| (4..COUNT - 2).contains(&at)),
-    },
-    Row { action: ActionId::First, scenario: |key| moves(key, &["down", "down", "KEY"], |at| at == 1) },
-    Row { action: ActionId::Last, scenario: |key| moves(key, &["KEY"], |at| at == COUNT) },
+    Row { action: ActionId::PageDown, scenario: |key| moves(key, &[], 1, |at| (4..COUNT - 2).contains(&at)) },
+    Row { action: ActionId::First, scenario: |key| moves(key, &["down", "down"], 3, |at| at == 1) },
+    Row { action: ActionId::Last, scenario: |key| moves(key, &["down"], 2, |at| at == COUNT) },
     Row { action: ActionId::TogglePreview, scenario: toggle_preview },
     Row { action: ActionId::PreviewUp, scenario: preview_up },
     Row { action: ActionId::PreviewDown, scenario: preview_down },
@@ -52,13 +49,13 @@ fn selected(screen: &Screen<'_>) -> Option<usize> {
     screen.rows().first()?.strip_suffix(&*end)?.rsplit(' ').next()?.parse().ok()
 }
 
-/// Presses keys in the list of models, of which the first is selected. `KEY` stands for the key.
+/// Goes to a row of the list of models with keys that lead there from the first, and presses the key.
 #[track_caller]
-fn moves(key: &str, keys: &[&str], is_there: fn(usize) -> bool) {
+fn moves(key: &str, way: &[&str], from: usize, is_there: fn(usize) -> bool) {
     let (_world, mut terminal) = models(key);
-    for pressed in keys {
-        terminal.key(if *pressed == "KEY" { key } else { pressed });
-    }
+    terminal.keys(way);
+    terminal.wait_for(|screen| selected(screen) == Some(from));
+    terminal.key(key);
     terminal.wait_for(|screen| selected(screen).is_some_and(is_there));
     // What is told of it below is of the same model.
     let at = selected(&terminal.screen()).unwrap();
