@@ -22,7 +22,7 @@ mod status;
 use std::collections::BTreeSet;
 
 use ramal_session::{
-    BranchTotals, Detail, EntryFacts, EntryId, EntryRef, Filter, Irregular, Projection, ReadError, Search,
+    BranchTotals, Detail, EntryFacts, EntryId, EntryRef, Filter, Kind, Irregular, Projection, ReadError, Search,
     SessionManager, Shown, TreeOrder,
 };
 
@@ -57,6 +57,8 @@ pub struct Selector {
     home: Option<Held>,
     /// The line of the screen on which the selected row was last.
     line: Option<usize>,
+    /// Somebody has moved the selection since the words were changed that are searched for.
+    has_moved: bool,
     shows_label_times: bool,
     has_conversation: bool,
     generation: u64,
@@ -91,7 +93,10 @@ impl Selector {
     /// The tree of a session under a filter. The entry where one stands is selected, or the last row before
     /// the first entry.
     pub fn new(session: &SessionManager, filter: Filter) -> Selector {
-        let home = session.get_leaf_entry().and_then(|leaf| Held::new(session, leaf.position()));
+        // Whoever labelled something last has not gone anywhere by that.
+        let mut path = std::iter::successors(session.get_leaf_entry(), |entry| entry.parent());
+        let home = path.find(|entry| entry.kind() != Kind::Label).or_else(|| session.get_leaf_entry());
+        let home = home.and_then(|entry| Held::new(session, entry.position()));
         let mut selector = Selector {
             filter,
             order: TreeOrder::new(session),
@@ -106,6 +111,7 @@ impl Selector {
             anchor: home.clone(),
             home,
             line: None,
+            has_moved: false,
             shows_label_times: false,
             has_conversation: session.get_entries().any(|entry| entry.kind().is_conversation()),
             generation: session.generation(),
@@ -182,6 +188,7 @@ impl Selector {
         }
         self.keep_selection(session);
         self.words = words;
+        self.has_moved = false;
         self.search_for(session);
         Outcome::Changed
     }

@@ -4,7 +4,7 @@ use ramal_testing::terminal::{Options, Signal, Terminal};
 
 use super::doing::{eventually, say, wait_until_idle};
 use super::support::{dawdles, says};
-use super::world::{World, leave};
+use super::world::{LAST_ANSWER, World, leave};
 
 /// A way to leave: its name, how, and what the program ends with.
 type Way = (&'static str, fn(&mut Terminal), Option<i32>);
@@ -92,7 +92,7 @@ fn for_a_while_and_back() {
         line = format!("{line} {}", argument.to_string_lossy());
     }
     terminal.text(&format!("{line}\r"));
-    terminal.wait_for_text("◂");
+    terminal.wait_for(|screen| screen.says(LAST_ANSWER) && screen.says("replay/answers.jsonl"));
     terminal.text("half a thought");
     terminal.wait_for_text("half a thought");
     for covers in [false, true] {

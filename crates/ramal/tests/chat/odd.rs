@@ -1,10 +1,8 @@
 //! Sessions with which something is not as it should be, and sessions that others write to as well.
 
-use std::fs;
-
 use ramal_testing::terminal::{Options, Terminal};
 
-use super::doing::{eventually, say, wait_until_idle, write};
+use super::doing::{say, wait_until_idle, write};
 use super::support::{dawdles, says};
 use super::world::{LAST_ANSWER, World, leave};
 
@@ -173,17 +171,4 @@ fn a_later_version_is_only_looked_at() {
     terminal.wait_for_text("version 9");
     leave(&mut terminal);
     assert_eq!(world.log(), before);
-}
-
-#[test]
-fn a_file_that_goes_away_meanwhile_says_so() {
-    let world = World::with_sample(&[says("Where is it?")]);
-    let mut terminal = world.start(Options::new(100, 40));
-    fs::remove_file(world.scratch.path("session.jsonl")).unwrap();
-    say(&terminal, "Go on.");
-    terminal.wait_for_text("session.jsonl");
-    terminal.wait_for(|screen| screen.text().matches("Go on.").count() >= 1);
-    terminal.key("ctrl+c");
-    eventually("a quiet editor", || (!terminal.screen().says("ends it")).then_some(()));
-    leave(&mut terminal);
 }

@@ -17,7 +17,7 @@ fn select(terminal: &Terminal, words: &str) {
     terminal.wait_for(|screen| screen.is_alternate() && screen.says("◀ leaf"));
     terminal.text(words);
     terminal.wait_for(|screen| {
-        screen.rows().iter().any(|row| row.starts_with('›') && row.contains(words)) && screen.says(" 1/")
+        screen.rows().iter().any(|row| row.starts_with('›') && row.contains(words))
     });
 }
 
