@@ -207,7 +207,9 @@ impl App {
             "" | "last" | "code" | "cmd" => {}
             "all" => return self.dump(),
             _ => {
-                self.hint = Some("/copy copies `last`, the last answer, or its `code`, or `all`, or the last `cmd`".into());
+                self.hint = Some(
+                    "/copy copies `last`, the last answer, or its `code`, or `all`, or the last `cmd`".into(),
+                );
                 return;
             }
         }

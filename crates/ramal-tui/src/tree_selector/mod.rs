@@ -22,7 +22,7 @@ mod status;
 use std::collections::BTreeSet;
 
 use ramal_session::{
-    BranchTotals, Detail, EntryFacts, EntryId, EntryRef, Filter, Kind, Irregular, Projection, ReadError, Search,
+    BranchTotals, Detail, EntryFacts, EntryId, EntryRef, Filter, Irregular, Projection, ReadError, Search,
     SessionManager, Shown, TreeOrder,
 };
 
@@ -93,10 +93,7 @@ impl Selector {
     /// The tree of a session under a filter. The entry where one stands is selected, or the last row before
     /// the first entry.
     pub fn new(session: &SessionManager, filter: Filter) -> Selector {
-        // Whoever labelled something last has not gone anywhere by that.
-        let mut path = std::iter::successors(session.get_leaf_entry(), |entry| entry.parent());
-        let home = path.find(|entry| entry.kind() != Kind::Label).or_else(|| session.get_leaf_entry());
-        let home = home.and_then(|entry| Held::new(session, entry.position()));
+        let home = session.get_leaf_entry().and_then(|leaf| Held::new(session, leaf.position()));
         let mut selector = Selector {
             filter,
             order: TreeOrder::new(session),

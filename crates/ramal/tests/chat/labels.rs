@@ -32,9 +32,10 @@ fn in_the_tree() {
     terminal.key("enter");
     terminal.wait_for(|screen| !screen.is_alternate() && screen.says("You are there already"));
     terminal.wait_for_text("[short form]");
-    // It is changed, and Escape leaves it as it is.
+    // It is changed, and Escape leaves it as it is. The leaf is the label by now.
     terminal.key("alt+t");
     terminal.wait_for(|screen| screen.is_alternate() && screen.says("◀ leaf"));
+    terminal.key("up");
     terminal.key("shift+l");
     terminal.text(", tested");
     terminal.wait_for_text("short form, tested");
@@ -48,7 +49,7 @@ fn in_the_tree() {
     terminal.key("shift+l");
     terminal.keys(&["ctrl+u", "enter"]);
     terminal.wait_for(|screen| screen.is_alternate() && !screen.says("[short form"));
-    terminal.key("enter");
+    terminal.keys(&["down", "enter"]);
     terminal.wait_for(|screen| !screen.is_alternate() && screen.says("You are there already"));
     leave(&mut terminal);
     let entries = world.entries();
