@@ -47,6 +47,7 @@ pub(crate) fn with_our_model(world: &World) {
     let ours = |line: &str| {
         let mut entry: serde_json::Value = serde_json::from_str(line).unwrap();
         if entry["type"] == "model_change" {
+            entry["model"] = "replay/answers.jsonl".into();
             entry["provider"] = "replay".into();
             entry["modelId"] = "answers.jsonl".into();
         }
