@@ -57,7 +57,7 @@ impl App {
     pub(super) fn choose_thinking(&mut self, name: &str) {
         if name.is_empty() {
             let names = ThinkingLevel::ALL.map(ThinkingLevel::name).join(", ");
-            return self.tell(&format!("Thinking is {}; there are {names}", self.facts.thinking));
+            return self.tell(&format!("Thinking is {}; there are {names}", self.thinking()));
         }
         match slash::level(name) {
             Ok(level) => self.set_thinking(level),
@@ -65,10 +65,15 @@ impl App {
         }
     }
 
+    /// How much the model thinks now. The footer learns it later.
+    fn thinking(&self) -> &'static str {
+        self.agent.model_choice().map_or(self.facts.thinking, |choice| choice.thinking.name())
+    }
+
     /// The next level of thinking.
     pub(super) fn cycle_thinking(&mut self) {
         let all = ThinkingLevel::ALL;
-        let at = all.iter().position(|level| level.name() == self.facts.thinking);
+        let at = all.iter().position(|level| level.name() == self.thinking());
         let next = at.map_or(0, |at| (at + 1) % all.len());
         if let Some(level) = all.get(next) {
             self.set_thinking(*level);
@@ -202,7 +207,9 @@ impl App {
             "" | "last" | "code" | "cmd" => {}
             "all" => return self.dump(),
             _ => {
-                self.hint = Some("/copy copies `last`, the last answer, or its `code`, or `all`, or the last `cmd`".into());
+                self.hint = Some(
+                    "/copy copies `last`, the last answer, or its `code`, or `all`, or the last `cmd`".into(),
+                );
                 return;
             }
         }

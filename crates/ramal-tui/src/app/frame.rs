@@ -76,6 +76,17 @@ impl App {
         Frame { bytes, covers: false, parting: Some(self.screen.parting()) }
     }
 
+    /// The frame with which the program ends: what was said, and nothing below it. None where the window has
+    /// another size than what is on it, so that nobody knows where that is.
+    pub(crate) fn last_frame(&mut self) -> Option<Frame> {
+        if (self.columns, self.rows) != (self.screen.columns(), self.screen.rows()) {
+            return None;
+        }
+        let said = self.take_said();
+        let bytes = self.screen.show(&said, Vec::new(), None);
+        Some(Frame { bytes, covers: false, parting: Some(self.screen.parting()) })
+    }
+
     /// The lines that are to be printed for good.
     pub(super) fn take_said(&mut self) -> Vec<Line<'static>> {
         let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);

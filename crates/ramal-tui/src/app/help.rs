@@ -32,6 +32,8 @@ impl App {
     /// `/changelog`: the version, and where it stands what changed.
     pub(super) fn tell_version(&mut self) {
         let version = env!("CARGO_PKG_VERSION");
-        self.tell(&format!("This is ramal {version}; what has changed stands in CHANGELOG.md, beside its source"));
+        self.tell(&format!(
+            "This is ramal {version}; what has changed stands in CHANGELOG.md, beside its source"
+        ));
     }
 }

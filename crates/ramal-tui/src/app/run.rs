@@ -101,6 +101,8 @@ pub fn run(terminal: Terminal, start: Start) -> io::Result<Left> {
     // Whatever it was, what a turn has is stored.
     app.end(ENDING);
     let left = left?;
+    // And what came since the last frame is to be seen, if anybody is there to see it.
+    let _ = screen.last_words(&mut app, &messages);
     terminal.leave()?;
     Ok(left)
 }
@@ -159,6 +161,19 @@ impl Outlet<'_> {
                 Some(Leaving::Signal(signal)) => return Ok(Left::Signal(signal)),
                 Some(Leaving::Wanted | Leaving::Closed) => return Ok(Left::Wanted),
             }
+        }
+    }
+
+    /// Prints what is still to be said of a turn that was ended.
+    fn last_words(&mut self, app: &mut App, messages: &Receiver<Message>) -> io::Result<()> {
+        while let Ok(message) = messages.try_recv() {
+            if matches!(message, Message::Event(_)) {
+                app.take(message);
+            }
+        }
+        match app.last_frame() {
+            Some(frame) => self.show(frame),
+            None => Ok(()),
         }
     }
 

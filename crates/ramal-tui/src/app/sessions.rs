@@ -38,7 +38,8 @@ impl App {
         }
         if let Some(program) = name.strip_prefix('@') {
             let program = clean::one_line(program, 20);
-            self.hint = Some(format!("Sessions of {program} cannot be taken over yet; pi's and oh-my-pi's can"));
+            self.hint =
+                Some(format!("Sessions of {program} cannot be taken over yet; pi's and oh-my-pi's can"));
             return;
         }
         let (host, cwd, name) = (Arc::clone(&self.host), self.agent.cwd(), name.to_owned());

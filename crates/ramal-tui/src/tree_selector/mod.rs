@@ -57,6 +57,8 @@ pub struct Selector {
     home: Option<Held>,
     /// The line of the screen on which the selected row was last.
     line: Option<usize>,
+    /// Somebody has moved the selection since the words were changed that are searched for.
+    has_moved: bool,
     shows_label_times: bool,
     has_conversation: bool,
     generation: u64,
@@ -106,6 +108,7 @@ impl Selector {
             anchor: home.clone(),
             home,
             line: None,
+            has_moved: false,
             shows_label_times: false,
             has_conversation: session.get_entries().any(|entry| entry.kind().is_conversation()),
             generation: session.generation(),
@@ -182,6 +185,7 @@ impl Selector {
         }
         self.keep_selection(session);
         self.words = words;
+        self.has_moved = false;
         self.search_for(session);
         Outcome::Changed
     }

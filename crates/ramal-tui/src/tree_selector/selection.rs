@@ -9,10 +9,21 @@ impl Selector {
     /// The selected row; none if there are no rows.
     ///
     /// What is kept is an entry and not a row: where it is hidden, its nearest visible ancestor is selected;
-    /// where there is none, the row where one stands, or the last.
+    /// where there is none, the row where one stands, or the last. In a search it is one that was found, if there
+    /// is any: where one stands is always seen, but it is not what was looked for.
     pub fn selected_row(&self) -> Option<usize> {
         let row_of = |held: &Option<Held>| held.as_ref().and_then(|held| self.rows.nearest_to(held.position));
-        row_of(&self.anchor).or_else(|| row_of(&self.home)).or_else(|| self.rows.len().checked_sub(1))
+        let row = row_of(&self.anchor).or_else(|| row_of(&self.home));
+        let row = row.or_else(|| self.rows.len().checked_sub(1))?;
+        let is_makeshift = !self.has_moved
+            && self.search.as_ref().is_some_and(|search| {
+                self.rows.position(row).is_some_and(|position| !search.found().contains(position))
+            });
+        if !is_makeshift {
+            return Some(row);
+        }
+        // All others were found: the one above, which may be its ancestor, or the one below.
+        Some(row.checked_sub(1).unwrap_or(if self.rows.len() > 1 { row + 1 } else { row }))
     }
 
     /// The position of the selected entry.
@@ -32,6 +43,7 @@ impl Selector {
     pub fn select_entry(&mut self, session: &SessionManager, position: usize) {
         self.anchor = Held::new(session, position);
         self.line = None;
+        self.has_moved = true;
         self.is_stale = true;
         self.bring_up_to_date(session);
     }
@@ -42,6 +54,7 @@ impl Selector {
             return Outcome::Nothing;
         };
         self.anchor = Held::new(session, position);
+        self.has_moved = true;
         let before = before.unwrap_or_default();
         if let Some(line) = self.line {
             self.line = Some((line + row).saturating_sub(before));

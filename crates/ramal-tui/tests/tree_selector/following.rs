@@ -52,7 +52,7 @@ fn labels_are_searched_as_they_are_now() {
     press(&mut selector, &session, [Command::Search("start".into())]);
     assert_drawn(&mut selector, &session, &["› •b2 ◀"]);
     session.manager.append_label_change("q1", Some("start")).unwrap();
-    assert_drawn(&mut selector, &session, &["  ⊟•[start] q1", "› •b2 ◀"]);
+    assert_drawn(&mut selector, &session, &["› ⊟•[start] q1", "  •b2 ◀"]);
     session.manager.append_label_change("q1", Some("begin")).unwrap();
     assert_drawn(&mut selector, &session, &["› •b2 ◀"]);
 }

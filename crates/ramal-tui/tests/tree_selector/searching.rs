@@ -23,9 +23,11 @@ fn words(words: &str) -> Command {
 
 #[test]
 fn all_words_must_occur_in_what_is_said_called_or_labelled() {
-    check(FORKED, "q2", [words("CACHE")], &["  ⊟•t1", "  •[cause] b1", "› •q2 ◀"]);
-    check(FORKED, "q2", [words("cause needle")], &["  ⊟•[cause] b1", "› •q2 ◀"]);
-    check(FORKED, "q2", [words("said compaction")], &["› ├ •q2 (1) ◀", "  └ k3 (0)"]);
+    check(FORKED, "q2", [words("CACHE")], &["  ⊟•t1", "› •[cause] b1", "  •q2 ◀"]);
+    check(FORKED, "q2", [words("cause needle")], &["› ⊟•[cause] b1", "  •q2 ◀"]);
+    check(FORKED, "q2", [words("said compaction")], &["  ├ •q2 (1) ◀", "› └ k3 (0)"]);
+    // Where one stands is always seen, and selected as long as one does not find anything or wants to be there.
+    check(FORKED, "q2", [words("cause needle"), Command::Down], &["  ⊟•[cause] b1", "› •q2 ◀"]);
     check(FORKED, "q2", [words("it user")], &["› ├ •q2 (1) ◀", "  └ q3 (1)"]);
     check(FORKED, "q3", [words("nothing like it")], &["› •q3 ◀"]);
     // Letter by letter, and one taken back.
@@ -44,7 +46,7 @@ fn folds_do_not_hide_what_is_found_and_come_back() {
         &["  ⊟•q1", "  •t1", "  •[cause] b1", "  ├ •q2 (1) ◀", "› └ ⊟q3 (1)", "    k3"],
     );
     let folded = [Command::Select(4), Command::FoldOrUp, words("said"), Command::FoldOrUp, Command::Escape];
-    check(FORKED, "q2", folded, &["  ⊟•q1", "  •t1", "  •[cause] b1", "› ├ •q2 (1) ◀", "  └ ⊞q3 (1)"]);
+    check(FORKED, "q2", folded, &["  ⊟•q1", "  •t1", "  •[cause] b1", "  ├ •q2 (1) ◀", "› └ ⊞q3 (1)"]);
 }
 
 #[test]

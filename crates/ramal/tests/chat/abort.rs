@@ -51,7 +51,8 @@ fn while_it_writes() {
 #[test]
 fn while_it_writes_a_call_of_a_tool() {
     let call = json!({"id": "t1", "name": "bash", "arguments": {"command": "touch never made"}});
-    let world = World::new(&[json!({"events": [{"text": "I make it."}, {"toolCall": call, "pace": 600_000}]})]);
+    let world =
+        World::new(&[json!({"events": [{"text": "I make it."}, {"toolCall": call, "pace": 600_000}]})]);
     let mut terminal = world.start_with(&["--yes"], Options::new(80, 24));
     let last = end_when(&world, &mut terminal, "bash");
     assert_eq!(last["message"]["stopReason"], "aborted", "{last}");
@@ -187,6 +188,9 @@ fn while_a_command_of_ones_own_runs() {
     eventually("the end of the command", || (unsafe { libc::kill(pid, 0) } != 0).then_some(()));
     leave(&mut terminal);
     let last = world.entries().pop().unwrap();
-    assert_eq!((&last["message"]["role"], &last["message"]["cancelled"]), (&"bashExecution".into(), &true.into()));
+    assert_eq!(
+        (&last["message"]["role"], &last["message"]["cancelled"]),
+        (&"bashExecution".into(), &true.into())
+    );
     assert!(last["message"]["output"].as_str().unwrap().contains("begun"), "{last}");
 }

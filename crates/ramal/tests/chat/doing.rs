@@ -42,6 +42,24 @@ pub(crate) fn settings(scratch: &Scratch, text: &str) {
     write(&folder.join("settings.toml"), text);
 }
 
+/// Lets the sample session know no model but ours, on all its branches.
+pub(crate) fn with_our_model(world: &World) {
+    let ours = |line: &str| {
+        let mut entry: serde_json::Value = serde_json::from_str(line).unwrap();
+        if entry["type"] == "model_change" {
+            entry["model"] = "replay/answers.jsonl".into();
+            entry["provider"] = "replay".into();
+            entry["modelId"] = "answers.jsonl".into();
+        }
+        if entry["message"]["role"] == "assistant" {
+            entry["message"]["provider"] = "replay".into();
+            entry["message"]["model"] = "answers.jsonl".into();
+        }
+        entry.to_string() + "\n"
+    };
+    write(&world.scratch.path("session.jsonl"), &world.log().lines().map(ours).collect::<String>());
+}
+
 /// Writes a file of the test's.
 #[allow(clippy::disallowed_methods, reason = "a file that the test makes up")]
 pub(crate) fn write(path: &std::path::Path, text: &str) {
@@ -68,7 +86,8 @@ pub(crate) fn made(world: &World) -> Vec<PathBuf> {
             && name != "session.jsonl"
             && std::fs::read_to_string(path).unwrap().starts_with("{\"type\":\"session\"")
     };
-    let mut files: Vec<_> = beside.filter(is_session).chain(sessions_below(&world.scratch.path(""))).collect();
+    let mut files: Vec<_> =
+        beside.filter(is_session).chain(sessions_below(&world.scratch.path(""))).collect();
     files.sort();
     files
 }

@@ -1,15 +1,26 @@
 //! Labels, put on and taken off where entries are looked at.
 
-use ramal_testing::terminal::Options;
+use ramal_testing::terminal::{Options, Terminal};
 
-use super::doing::{eventually, wait_until_idle};
-use super::world::{LAST_ANSWER, World, leave};
+use super::doing::{eventually, say, wait_until_idle};
+use super::support::says;
+use super::world::{World, leave};
+
+/// The sample session with one more answer, which is the leaf.
+fn answered() -> (World, Terminal) {
+    let world = World::with_sample(&[says("It is done.")]);
+    let terminal = world.start(Options::new(100, 40));
+    say(&terminal, "Go on.");
+    terminal.wait_for_text("It is done.");
+    wait_until_idle(&terminal);
+    (world, terminal)
+}
 
 #[test]
 fn in_the_tree() {
-    let world = World::with_sample(&[]);
-    let before = world.entries().len();
-    let mut terminal = world.start(Options::new(100, 40));
+    let (world, mut terminal) = answered();
+    let before = world.entries();
+    let answer = &before.last().unwrap()["id"];
     terminal.key("alt+t");
     terminal.wait_for(|screen| screen.is_alternate() && screen.says("◀ leaf"));
     terminal.key("shift+l");
@@ -21,9 +32,10 @@ fn in_the_tree() {
     terminal.key("enter");
     terminal.wait_for(|screen| !screen.is_alternate() && screen.says("You are there already"));
     terminal.wait_for_text("[short form]");
-    // It is changed, and Escape leaves it as it is.
+    // It is changed, and Escape leaves it as it is. The leaf is the label by now.
     terminal.key("alt+t");
     terminal.wait_for(|screen| screen.is_alternate() && screen.says("◀ leaf"));
+    terminal.key("up");
     terminal.key("shift+l");
     terminal.text(", tested");
     terminal.wait_for_text("short form, tested");
@@ -37,24 +49,24 @@ fn in_the_tree() {
     terminal.key("shift+l");
     terminal.keys(&["ctrl+u", "enter"]);
     terminal.wait_for(|screen| screen.is_alternate() && !screen.says("[short form"));
-    terminal.key("enter");
+    terminal.keys(&["down", "enter"]);
     terminal.wait_for(|screen| !screen.is_alternate() && screen.says("You are there already"));
     leave(&mut terminal);
     let entries = world.entries();
-    let said: Vec<_> = entries.iter().skip(before).filter(|entry| entry["type"] == "label").collect();
+    let said: Vec<_> = entries.iter().skip(before.len()).filter(|entry| entry["type"] == "label").collect();
     assert_eq!(said.len(), 3, "{said:?}");
-    assert!(said.iter().all(|label| label["targetId"] == "c578a324"), "{said:?}");
+    assert!(said.iter().all(|label| label["targetId"] == *answer), "{said:?}");
     assert_eq!((&said[0]["label"], &said[1]["label"]), (&"short form".into(), &"short form, shown".into()));
     assert!(said[2]["label"].is_null());
-    assert_eq!(entries.len(), before + 4, "the labels, and the choice of the model");
+    assert_eq!(entries.len(), before.len() + 3, "the labels, and nothing else");
 }
 
 #[test]
 fn in_the_transcript() {
-    let world = World::with_sample(&[]);
-    let mut terminal = world.start(Options::new(100, 40));
+    let (world, mut terminal) = answered();
+    let answer = world.entries().pop().unwrap()["id"].clone();
     terminal.key("alt+o");
-    terminal.wait_for(|screen| screen.is_alternate() && screen.says(LAST_ANSWER));
+    terminal.wait_for(|screen| screen.is_alternate() && screen.says("It is done."));
     terminal.key("shift+l");
     terminal.wait_for_text("Label");
     terminal.text("short form");
@@ -71,5 +83,5 @@ fn in_the_transcript() {
     terminal.wait_for(|screen| !screen.is_alternate() && screen.says("You are there already"));
     leave(&mut terminal);
     let label = world.entries().into_iter().rfind(|entry| entry["type"] == "label").unwrap();
-    assert_eq!(label["targetId"], "c578a324");
+    assert_eq!(label["targetId"], answer);
 }

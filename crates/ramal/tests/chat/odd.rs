@@ -1,10 +1,8 @@
 //! Sessions with which something is not as it should be, and sessions that others write to as well.
 
-use std::fs;
-
 use ramal_testing::terminal::{Options, Terminal};
 
-use super::doing::{eventually, say, wait_until_idle, write};
+use super::doing::{say, wait_until_idle, write};
 use super::support::{dawdles, says};
 use super::world::{LAST_ANSWER, World, leave};
 
@@ -27,7 +25,8 @@ fn a_directory_that_is_gone() {
     wait_until_idle(&terminal);
     // What cannot be done says why, and what was written is not lost.
     say(&terminal, "Go on.");
-    terminal.wait_for(|screen| screen.says("/nowhere/at/all") && screen.text().matches("Go on.").count() == 1);
+    terminal
+        .wait_for(|screen| screen.says("/nowhere/at/all") && screen.text().matches("Go on.").count() == 1);
     terminal.key("ctrl+c");
     let before = world.log();
     say(&terminal, "!ls");
@@ -52,7 +51,8 @@ fn a_model_that_is_not_known_here() {
     let mut terminal = Terminal::start(command, Options::new(100, 40));
     terminal.wait_for(|screen| screen.says(LAST_ANSWER) && screen.says("anthropic/claude-opus"));
     say(&terminal, "Can you?");
-    terminal.wait_for(|screen| screen.says("cannot be used") && screen.text().matches("Can you?").count() == 1);
+    terminal
+        .wait_for(|screen| screen.says("cannot be used") && screen.text().matches("Can you?").count() == 1);
     terminal.key("ctrl+c");
     say(&terminal, "/model replay/answers.jsonl");
     terminal.wait_for_text("model: replay/answers.jsonl");
@@ -126,7 +126,8 @@ fn both_at_once() {
     leave(&mut first);
     leave(&mut second);
     // Nobody's words are lost, and every line is whole.
-    let said: Vec<_> = world.entries().into_iter().filter(|entry| entry["message"]["stopReason"] == "aborted").collect();
+    let said: Vec<_> =
+        world.entries().into_iter().filter(|entry| entry["message"]["stopReason"] == "aborted").collect();
     assert!(said.iter().filter(|entry| entry.to_string().contains("It begins.")).count() == 2, "{said:?}");
 }
 
@@ -147,7 +148,9 @@ fn damaged_lines_are_told_of_once() {
     assert_eq!(terminal.main_screen().everything().matches("damaged").count(), 1);
     leave(&mut terminal);
     let log = world.log();
-    assert!(log.contains("\"id\":\"bro\n") && log.contains("not even that\n") && log.contains("All the same."));
+    assert!(
+        log.contains("\"id\":\"bro\n") && log.contains("not even that\n") && log.contains("All the same.")
+    );
 }
 
 #[test]
@@ -173,17 +176,4 @@ fn a_later_version_is_only_looked_at() {
     terminal.wait_for_text("version 9");
     leave(&mut terminal);
     assert_eq!(world.log(), before);
-}
-
-#[test]
-fn a_file_that_goes_away_meanwhile_says_so() {
-    let world = World::with_sample(&[says("Where is it?")]);
-    let mut terminal = world.start(Options::new(100, 40));
-    fs::remove_file(world.scratch.path("session.jsonl")).unwrap();
-    say(&terminal, "Go on.");
-    terminal.wait_for_text("session.jsonl");
-    terminal.wait_for(|screen| screen.text().matches("Go on.").count() >= 1);
-    terminal.key("ctrl+c");
-    eventually("a quiet editor", || (!terminal.screen().says("ends it")).then_some(()));
-    leave(&mut terminal);
 }

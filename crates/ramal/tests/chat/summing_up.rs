@@ -3,22 +3,20 @@
 use ramal_testing::terminal::{Options, Terminal};
 use serde_json::{Value, json};
 
-use super::doing::{empty_and_leave, eventually, say, settings, wait_until_idle};
+use super::doing::{empty_and_leave, eventually, say, settings, wait_until_idle, with_our_model};
 use super::support::says;
 use super::world::{World, leave};
 
 /// An entry on another branch, and words that only it says.
 const ELSEWHERE: (&str, &str) = ("db0a699e", "not proud");
 
-/// Opens the tree and selects the entry that says this.
+/// Opens the tree, searches, and sees that the entry is selected that shows this.
 #[track_caller]
-fn select(terminal: &Terminal, words: &str) {
+fn select(terminal: &Terminal, words: &str, shows: &str) {
     terminal.key("alt+t");
     terminal.wait_for(|screen| screen.is_alternate() && screen.says("◀ leaf"));
     terminal.text(words);
-    terminal.wait_for(|screen| {
-        screen.rows().iter().any(|row| row.starts_with('›') && row.contains(words)) && screen.says(" 1/")
-    });
+    terminal.wait_for(|screen| screen.rows().iter().any(|row| row.starts_with('›') && row.contains(shows)));
 }
 
 /// The summary that the log has now and had not before.
@@ -31,8 +29,10 @@ fn summary(world: &World) -> Value {
 #[test]
 fn comes_home_as_a_card() {
     let world = World::with_sample(&[says("## Goal\nShort weeks, too."), says("I know of it.")]);
+    with_our_model(&world);
     let mut terminal = world.start(Options::new(100, 40));
-    select(&terminal, ELSEWHERE.1);
+    let left = world.entries().pop().unwrap()["id"].clone();
+    select(&terminal, ELSEWHERE.1, ELSEWHERE.1);
     terminal.key("enter");
     terminal.wait_for_text("Sum up the branch that you leave?");
     // Escape is no answer: one is where one chose.
@@ -45,7 +45,7 @@ fn comes_home_as_a_card() {
     wait_until_idle(&terminal);
     let stored = summary(&world);
     assert!(stored["summary"].as_str().unwrap().contains("Short weeks, too."), "{stored}");
-    assert_eq!(stored["fromId"].as_str().unwrap(), "c578a324", "{stored}");
+    assert_eq!((&stored["fromId"], &stored["abandonedLeafId"]), (&ELSEWHERE.0.into(), &left), "{stored}");
     // The model is told of it, and the conversation goes on below it.
     say(&terminal, "Go on.");
     terminal.wait_for_text("I know of it.");
@@ -65,7 +65,7 @@ fn attends_to_what_one_says() {
     let asked = json!({"when": "mind the hyphens", "events": [{"text": "## Goal\nHyphens were minded."}]});
     let world = World::with_sample(&[asked, says("Nobody spoke of them.")]);
     let mut terminal = world.start(Options::new(100, 40));
-    select(&terminal, ELSEWHERE.1);
+    select(&terminal, ELSEWHERE.1, ELSEWHERE.1);
     terminal.key("enter");
     terminal.wait_for_text("Sum up the branch that you leave?");
     terminal.key("3");
@@ -83,16 +83,17 @@ fn attends_to_what_one_says() {
 fn is_not_asked_for_where_nobody_wants_it() {
     for setting in ["[branchSummary]\nskipPrompt = true\n", "[branchSummary]\nenabled = false\n"] {
         let world = World::with_sample(&[says("## Goal\nUnasked.")]);
+        with_our_model(&world);
         settings(&world.scratch, setting);
         let before = world.entries().len();
         let mut terminal = world.start(Options::new(100, 40).kitty());
-        select(&terminal, ELSEWHERE.1);
+        select(&terminal, ELSEWHERE.1, ELSEWHERE.1);
         terminal.key("enter");
         terminal.wait_for(|screen| !screen.is_alternate() && screen.says("now at works, but ugly"));
         wait_until_idle(&terminal);
-        assert_eq!(world.entries().len(), before + 1, "the choice of the model alone");
+        assert_eq!(world.entries().len(), before);
         // Unless one says so by the key.
-        select(&terminal, "30 tests pass");
+        select(&terminal, "assistant pass 2027-W53-1", "30 tests pass");
         terminal.key("shift+enter");
         terminal.wait_for(|screen| !screen.is_alternate() && screen.says("Unasked."));
         wait_until_idle(&terminal);
@@ -106,7 +107,7 @@ fn that_fails_says_so_and_nothing_moves() {
     let world = World::with_sample(&[fails]);
     let mut terminal = world.start(Options::new(100, 40));
     let before = world.log();
-    select(&terminal, ELSEWHERE.1);
+    select(&terminal, ELSEWHERE.1, ELSEWHERE.1);
     terminal.key("enter");
     terminal.wait_for_text("Sum up the branch that you leave?");
     terminal.key("2");
@@ -127,7 +128,7 @@ fn leaves_what_is_written_as_it_is() {
     terminal.text("my own draft");
     terminal.wait_for_text("my own draft");
     // A message of one's own is to be said again; the draft stays all the same.
-    select(&terminal, "Never mind the table");
+    select(&terminal, "Never mind the table", "Never mind the table");
     terminal.key("enter");
     terminal.wait_for_text("Sum up the branch that you leave?");
     terminal.key("2");
@@ -147,7 +148,7 @@ fn leaves_what_is_written_as_it_is() {
 fn into_an_empty_editor_comes_what_is_to_be_said_again() {
     let world = World::with_sample(&[]);
     let mut terminal = world.start(Options::new(100, 40));
-    select(&terminal, "Never mind the table");
+    select(&terminal, "Never mind the table", "Never mind the table");
     terminal.key("enter");
     terminal.wait_for_text("Sum up the branch that you leave?");
     terminal.key("1");
@@ -160,8 +161,9 @@ fn into_an_empty_editor_comes_what_is_to_be_said_again() {
 fn what_is_said_meanwhile_is_said_after_it() {
     let slow = json!({"events": [{"text": "## Goal\n"}, {"after": 3000, "text": "Short weeks, too."}]});
     let world = World::with_sample(&[slow, says("After the summary.")]);
+    with_our_model(&world);
     let mut terminal = world.start(Options::new(100, 40));
-    select(&terminal, ELSEWHERE.1);
+    select(&terminal, ELSEWHERE.1, ELSEWHERE.1);
     terminal.key("enter");
     terminal.wait_for_text("Sum up the branch that you leave?");
     terminal.key("2");

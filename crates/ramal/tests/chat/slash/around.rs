@@ -10,7 +10,9 @@ pub(super) fn help_says_what_there_is(name: &str) {
     let mut terminal = world.start(Options::new(120, 50));
     say(&terminal, name);
     terminal.wait_for(|screen| {
-        screen.says("/resume, /sessions [SESSION]") && screen.says("Open another session") && screen.says("F1 or /hot")
+        screen.says("/resume, /sessions [SESSION]")
+            && screen.says("Open another session")
+            && screen.says("F1 or /hot")
     });
     leave(&mut terminal);
 }

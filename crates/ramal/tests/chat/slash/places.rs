@@ -67,9 +67,7 @@ pub(super) fn fork_begins_a_session_anew(name: &str) {
     say(&terminal, name);
     terminal.wait_for(|screen| screen.is_alternate() && screen.says("Everything up to here"));
     terminal.keys(&["down", "enter"]);
-    let made = eventually("the copy", || {
-        made(&world).into_iter().find(|file| !first.contains(file))
-    });
+    let made = eventually("the copy", || made(&world).into_iter().find(|file| !first.contains(file)));
     wait_until_idle(&terminal);
     leave(&mut terminal);
     assert!(std::fs::read_to_string(made).unwrap().contains(LAST_ANSWER));
@@ -132,7 +130,8 @@ pub(super) fn clear_begins_the_context_anew(name: &str) {
 }
 
 pub(super) fn retry_asks_again(name: &str) {
-    let fails = json!({"events": [{"text": "It"}], "error": {"kind": "badRequest", "message": "No such thing"}});
+    let fails =
+        json!({"events": [{"text": "It"}], "error": {"kind": "badRequest", "message": "No such thing"}});
     let world = World::new(&[fails, says("It works now.")]);
     let mut terminal = world.start(Options::new(100, 40));
     say(&terminal, "Try it.");

@@ -79,12 +79,14 @@ pub(super) fn context_says_what_fills_it(name: &str) {
     let world = World::with_sample(&[]);
     let mut terminal = world.start(Options::new(100, 40));
     say(&terminal, name);
-    terminal.wait_for(|screen| screen.says("System prompt") && screen.says("Answers") && screen.says("In all"));
+    terminal
+        .wait_for(|screen| screen.says("System prompt") && screen.says("Answers") && screen.says("In all"));
     leave(&mut terminal);
 }
 
 pub(super) fn compact_makes_it_shorter(name: &str) {
-    let world = World::new(&[says(&"long ".repeat(60_000)), says("Short."), says("## Goal\nThe gist of it.")]);
+    let world =
+        World::new(&[says(&"long ".repeat(60_000)), says("Short."), says("## Goal\nThe gist of it.")]);
     let mut terminal = world.start(Options::new(100, 40));
     // What is too short stays as it is.
     say(&terminal, name);
