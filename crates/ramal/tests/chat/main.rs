@@ -7,5 +7,6 @@
 mod support;
 mod world;
 
+mod keys;
 mod moving;
 mod talking;

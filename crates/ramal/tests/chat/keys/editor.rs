@@ -1,0 +1,5 @@
+//! In the editor.
+
+use super::Row;
+
+pub(super) const ROWS: &[Row] = &[];

@@ -1,0 +1,5 @@
+//! In every place.
+
+use super::Row;
+
+pub(super) const ROWS: &[Row] = &[];

@@ -1,0 +1,5 @@
+//! Among the settings.
+
+use super::Row;
+
+pub(super) const ROWS: &[Row] = &[];

@@ -1,0 +1,5 @@
+//! In the whole transcript.
+
+use super::Row;
+
+pub(super) const ROWS: &[Row] = &[];

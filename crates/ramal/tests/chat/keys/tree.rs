@@ -1,0 +1,5 @@
+//! In the tree selector.
+
+use super::Row;
+
+pub(super) const ROWS: &[Row] = &[];
