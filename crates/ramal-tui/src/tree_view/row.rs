@@ -49,7 +49,8 @@ pub(super) fn row(view: &RowView, around: Around<'_>) -> Line<'static> {
         if let Some(time) = view.label_time.filter(|_| around.shows_label_times).and_then(at) {
             out.push(&format!(" {}", human::time(around.now, time, around.zone)), theme.style(Role::Dim));
         }
-        out.push("] ", style);
+        out.push("]", style);
+        out.push(" ", Style::new());
     }
     if around.columns < ROOM_FOR_TIMES {
         out.push(leaf(view), theme.style(Role::Active));
@@ -149,13 +150,13 @@ fn right(view: &RowView, around: Around<'_>) -> String {
             parts.push("last tool failed".into());
         }
     }
-    let mut right = parts.join(" · ");
-    if let Some(time) = view.time.and_then(at) {
-        let time = human::time(around.now, time, around.zone);
-        right = if right.is_empty() { time } else { format!("{right}  {time}") };
-    }
+    let branch = parts.join(" · ");
+    let time =
+        view.time.and_then(at).map(|time| human::time(around.now, time, around.zone)).unwrap_or_default();
+    let both = if branch.is_empty() || time.is_empty() { String::new() } else { format!("{branch}  {time}") };
     // Half of the row is for what is said.
-    let right = if width(&right) * 2 > around.columns { String::new() } else { right };
+    let fits = |right: &String| !right.is_empty() && width(right) * 2 <= around.columns;
+    let right = [both, branch, time].into_iter().find(fits).unwrap_or_default();
     format!("{}{right}", leaf(view))
 }
 

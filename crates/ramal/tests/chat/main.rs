@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod library;
 #[allow(dead_code, reason = "shared with other tests")]
 #[path = "../support/mod.rs"]
 mod support;
@@ -9,4 +10,5 @@ mod world;
 
 mod keys;
 mod moving;
+mod screens;
 mod talking;
