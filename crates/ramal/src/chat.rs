@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use ramal_session::NameSource;
 use ramal_tui::app::{self, Left, Look, Messages, Start};
+use ramal_tui::images::Protocol;
 use ramal_tui::markdown::SyntectHighlighter;
 use ramal_tui::terminal::{Options as TerminalOptions, Terminal};
 use ramal_tui::text::human;
@@ -42,13 +43,13 @@ pub(crate) fn run(which: &Which, work: &WorkOptions, globals: &Globals) -> anyho
         .enable_all()
         .build()
         .context("no threads can be started")?;
-    let opened = which.open(globals)?;
+    let opened = which.open_or_resume(globals)?;
     let channel = Messages::default();
     let models = Arc::new(Models::default());
     let company =
         Company { asks: Arc::new(AskScreen(channel.asker())), hooks: Vec::new(), hook_limit: HOOK_LIMIT };
     // Nothing is written, nor the screen touched, before it is known that nothing that was asked for is missing.
-    let workshop = Arc::new(Workshop::new(work, cwd, Arc::clone(&models), company)?);
+    let workshop = Arc::new(Workshop::new(work, cwd.clone(), Arc::clone(&models), company)?);
     let mut session = opened.begin()?;
     if let Some(name) = which.name() {
         session.set_session_name(name, NameSource::User)?;
@@ -81,12 +82,21 @@ pub(crate) fn run(which: &Which, work: &WorkOptions, globals: &Globals) -> anyho
         said: None,
         notices: wrong_key.into_iter().chain(problems).collect(),
         home: std::env::home_dir(),
+        user_cwd: cwd,
+        graphics: Protocol::from_environment(|name| std::env::var(name).ok()),
+        opens_sessions: which.wants_selector(),
         size: terminal::size(),
         background,
         channel,
     };
+    let session = start.agent.clone();
     let left = app::run(terminal, start).context("the terminal cannot be used any more");
     failure::divert_no_more();
+    if let Some(id) = session.with_session(|session| {
+        (session.is_on_disk() && session.message_count() > 0).then(|| session.get_session_id().to_owned())
+    }) {
+        failure::note(&format!("`ramal --session {id}` goes on with this session"));
+    }
     // What is left on it is nobody's any more: a title that is looked up, say.
     runtime.shutdown_background();
     match left? {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ramal_session::{Kind, Role as Speaker, SessionManager};
+use ramal_session::{EntryRef, Kind, Role as Speaker, SessionManager};
 
 use super::say::When;
 use super::slash::COMMANDS;
@@ -77,12 +77,20 @@ pub(super) fn commands() -> Arc<[Command]> {
         .collect()
 }
 
+/// What the user said on this path, the latest first.
+pub(super) fn said(session: &SessionManager) -> Vec<String> {
+    user_messages(session).filter_map(|entry| Some(entry.read().ok()?.text())).collect()
+}
+
+fn user_messages(session: &SessionManager) -> impl Iterator<Item = EntryRef<'_>> {
+    let path = std::iter::successors(session.get_leaf_entry(), |entry| entry.parent());
+    path.filter(|entry| entry.kind() == Kind::Message && entry.role() == Speaker::User).take(MESSAGES)
+}
+
 /// The entries that are offered: those with labels, then what the user said on this path, the latest first.
 pub(super) fn entries(session: &SessionManager) -> Arc<[Entry]> {
     let labelled = session.get_labels();
-    let path = std::iter::successors(session.get_leaf_entry(), |entry| entry.parent());
-    let said = path.filter(|entry| entry.kind() == Kind::Message && entry.role() == Speaker::User);
-    let all = labelled.chain(said.take(MESSAGES));
+    let all = labelled.chain(user_messages(session));
     all.filter_map(|entry| {
         let label = entry.label().map(str::to_owned);
         let entry = entry.read().ok()?;

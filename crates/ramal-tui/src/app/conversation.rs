@@ -8,6 +8,7 @@ use ramal_session::{EntryId, Kind, ReadError, SessionManager};
 use ratatui::text::Line;
 
 use super::look::Look;
+use super::pictures::pictures_in;
 use crate::markdown::run::rewrap;
 use crate::transcript::{Block, Followed, LiveTurn, Options, Transcript, lines};
 
@@ -31,6 +32,8 @@ pub(super) struct Conversation {
     told: HashSet<EntryId>,
     /// The turn told of a compaction, and not by its id.
     told_compaction: bool,
+    /// Pictures of what was said, which are drawn once the lines above them are printed.
+    pictures: Vec<Vec<u8>>,
 }
 
 /// What has become of the path.
@@ -53,6 +56,7 @@ impl Conversation {
             beside: Vec::new(),
             told: HashSet::new(),
             told_compaction: false,
+            pictures: Vec::new(),
         }
     }
 
@@ -81,25 +85,6 @@ impl Conversation {
         Ok(())
     }
 
-    /// Begins with the blocks that stand on the screen already.
-    ///
-    /// # Errors
-    /// If the log cannot be read.
-    pub(super) fn goes_on_below(
-        &mut self,
-        session: &SessionManager,
-        entries: usize,
-    ) -> Result<(), ReadError> {
-        self.transcript.read_more(session, entries)?;
-        self.live = LiveTurn::below(session.get_cwd(), self.transcript.blocks().next_back().cloned());
-        Ok(())
-    }
-
-    /// Whether something above the printed part of the path was not read.
-    pub(super) fn has_more_above(&self) -> bool {
-        !self.transcript.is_whole()
-    }
-
     /// Prints lines that belong to no block.
     pub(super) fn print(&mut self, lines: impl IntoIterator<Item = Line<'static>>) {
         self.pending.extend(lines);
@@ -114,8 +99,11 @@ impl Conversation {
     /// Takes in what happened.
     pub(super) fn event(&mut self, event: &AgentEvent, now: Timestamp) {
         match event {
-            AgentEvent::MessageEnd { entry_id, .. } if !entry_id.is_empty() => {
-                self.told.insert(EntryId::from(&**entry_id));
+            AgentEvent::MessageEnd { message, entry_id } => {
+                self.pictures.extend(pictures_in(message));
+                if !entry_id.is_empty() {
+                    self.told.insert(EntryId::from(&**entry_id));
+                }
             }
             AgentEvent::CompactionEnd { result: Some(_), .. } => self.told_compaction = true,
             AgentEvent::Notice { message } => self.beside.push(Block::notice(message)),
@@ -160,6 +148,14 @@ impl Conversation {
         let excess = self.since.len().saturating_sub(KEPT);
         self.since.drain(..excess);
         said
+    }
+
+    /// The pictures that belong below what was printed last.
+    pub(super) fn take_pictures(&mut self) -> Vec<Vec<u8>> {
+        match self.live.is_empty() {
+            true => std::mem::take(&mut self.pictures),
+            false => Vec::new(),
+        }
     }
 
     /// The lines that can still change.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::App;
+use super::{App, completion};
 use crate::editor::Editor;
 
 /// Where a draft belongs.
@@ -43,6 +43,9 @@ pub trait Drafts: Send {
     /// Puts what is written aside, or brings back what was.
     fn stash(&mut self, editor: &mut Editor) -> Stashed;
 
+    /// Whether something was put aside.
+    fn has_stash(&self) -> bool;
+
     /// What went wrong since this was asked the last time.
     fn problem(&mut self) -> Option<String>;
 }
@@ -56,11 +59,17 @@ impl App {
         })
     }
 
+    /// What was sent before: in this session, and in its directory.
+    pub(super) fn earlier(&self) -> Vec<String> {
+        let said = self.with_session(|session| completion::said(session));
+        self.host.earlier(&self.agent.cwd(), said)
+    }
+
     /// Puts in what was written before the program ended, and keeps what is written from now on.
     pub(super) fn take_up_draft(&mut self) {
         let owner = self.owner();
         let mut editor = std::mem::take(&mut self.editor);
-        editor.set_history(self.host.earlier(&self.agent.cwd()));
+        editor.set_history(self.earlier());
         self.drafts = self.host.drafts(owner, &mut editor);
         self.editor = editor;
     }

@@ -3,6 +3,7 @@
 use ratatui::text::{Line, Span};
 
 use super::{App, spinner};
+use crate::images::Protocol;
 use crate::markdown::run::fit_line;
 use crate::screen::{Cursor, rule};
 use crate::text::width::{fit, width};
@@ -59,12 +60,19 @@ impl App {
                 let scene = App::drawn(look, columns, *is_open, *hides_thinking);
                 agent.with_session(|session| conversation.tail(session, rows, &scene))
             };
-            let bytes = screen.resize(self.columns, self.rows, tail, below.lines, below.cursor);
+            // Pictures stay where they were drawn, which is not where they belong any more.
+            let clear = self.graphics.map_or("", Protocol::clear);
+            let resized = screen.resize(self.columns, self.rows, tail, below.lines, below.cursor);
+            let bytes = format!("{clear}{resized}");
             return Frame { bytes, covers: false, parting: Some(self.screen.parting()) };
         }
         let said = self.take_said();
         let below = self.below();
-        let bytes = self.screen.show(&said, below.lines, below.cursor);
+        let pictures = self.take_pictures();
+        let mut bytes = self.screen.show(&said, below.lines.clone(), below.cursor);
+        for picture in &pictures {
+            bytes += &self.screen.show_picture(picture, below.lines.clone(), below.cursor);
+        }
         Frame { bytes, covers: false, parting: Some(self.screen.parting()) }
     }
 
@@ -114,7 +122,13 @@ impl App {
                 let border = self.look.theme.style(Role::Border);
                 self.editor.resize(columns, (rows / EDITOR_SHARE).max(1));
                 let drawing = self.editor.lines(columns, &self.look.theme);
-                let above = if drawing.above > 0 { format!("↑ {}", drawing.above) } else { String::new() };
+                let above = (drawing.above > 0).then(|| format!("↑ {}", drawing.above));
+                let has_stash = self.drafts.as_ref().is_some_and(|drafts| drafts.has_stash());
+                let stash = has_stash.then(|| {
+                    let key = self.look.keymap.hint(crate::keys::ActionId::StashDraft);
+                    format!("something is put aside: {}", key.unwrap_or_default())
+                });
+                let above = [above, stash].into_iter().flatten().collect::<Vec<_>>().join(" · ");
                 lines.push(rule(self.columns, &above, border));
                 let at = Cursor { column: drawing.cursor.x, row: drawing.cursor.y };
                 put(&mut lines, drawing.lines, Some(at));

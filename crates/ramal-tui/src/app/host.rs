@@ -107,8 +107,8 @@ pub trait Host: Send + Sync + 'static {
     /// What is kept of what is written, which is put into the editor. None where nothing can be kept.
     fn drafts(&self, owner: Owner, editor: &mut Editor) -> Option<Box<dyn Drafts>>;
 
-    /// What was sent in a directory before, newest first.
-    fn earlier(&self, cwd: &Path) -> Vec<String>;
+    /// What was `said` in a session, and below it what was sent in its directory before: the newest first.
+    fn earlier(&self, cwd: &Path, said: Vec<String>) -> Vec<String>;
 
     /// Where the command line wants sessions to be made; none: in the usual folder.
     fn session_dir(&self) -> Option<PathBuf>;
@@ -155,7 +155,8 @@ pub trait Host: Send + Sync + 'static {
     fn dump(&self, session: &SessionManager) -> Result<String, String>;
 
     /// Something was sent in a directory: it is one of the earlier prompts from now on.
-    fn sent(&self, cwd: &Path, text: &str);
+    /// Answers what went wrong with that before.
+    fn sent(&self, cwd: &Path, text: &str) -> Option<String>;
 
     /// Gives a text to the user's own editor, and answers what came of it; none if nothing was changed.
     /// The terminal is lent to it meanwhile.

@@ -57,8 +57,7 @@ impl App {
         if !self.over.is_empty() {
             return self.over_paste(text);
         }
-        self.editor.paste(text);
-        self.typed();
+        self.paste_into_editor(text);
     }
 
     /// Does something on the main screen. Answers whether there was anything to do.

@@ -21,6 +21,7 @@ mod keys;
 mod look;
 mod moves;
 mod over;
+mod pictures;
 mod questions;
 mod run;
 mod say;
@@ -55,6 +56,7 @@ use self::over::Over;
 use self::questions::Asked;
 use crate::completing::{Completer, FileIndex, Sources};
 use crate::editor::Editor;
+use crate::images::Protocol;
 use crate::keys::DoublePress;
 use crate::screen::{FullScreen, Screen};
 use crate::terminal::Input;
@@ -105,6 +107,8 @@ pub(crate) struct App {
     runtime: Handle,
     messages: Sender<Message>,
     look: Look,
+    /// How the terminal draws pictures, if it can.
+    graphics: Option<Protocol>,
     background: Background,
     wishes: Wishes,
     columns: u16,
@@ -129,6 +133,8 @@ pub(crate) struct App {
     over: Vec<Over>,
     /// Where an entry was chosen, while the way to it goes on.
     parked: Option<Over>,
+    /// Where the user is.
+    user_cwd: PathBuf,
     /// The user's own directory.
     home: Option<PathBuf>,
     facts: Facts,

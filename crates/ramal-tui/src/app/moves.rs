@@ -118,6 +118,11 @@ impl App {
         self.draft_belongs_elsewhere(goes_along);
         self.wishes = self.host.wishes(&cwd);
         self.hides_thinking = self.wishes.hides_thinking;
+        if !goes_along {
+            let earlier = self.earlier();
+            self.editor.set_history(earlier);
+        }
+        self.ask_for_directory();
         self.show_path(&name.map_or_else(|| "another session".to_owned(), |name| clean::one_line(&name, 60)));
         let host = Arc::clone(&self.host);
         self.with_session(|session| host.remember(session));

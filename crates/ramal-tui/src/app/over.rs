@@ -118,8 +118,11 @@ impl App {
     }
 
     pub(super) fn open_settings(&mut self) {
-        let rows = self.host.settings(&self.agent.cwd());
-        self.cover(Over::Settings(Box::new(SettingsView::new(rows))));
+        let (host, cwd) = (Arc::clone(&self.host), self.agent.cwd());
+        self.aside(
+            move || host.settings(&cwd),
+            |app, rows| app.cover(Over::Settings(Box::new(SettingsView::new(rows)))),
+        );
     }
 
     pub(super) fn open_hotkeys(&mut self) {
@@ -272,19 +275,23 @@ impl App {
     }
 
     fn set_setting(&mut self, key: String, value: String) {
-        let cwd = self.agent.cwd();
-        let set = self.host.set(&cwd, &key, &value);
-        let rows = self.host.settings(&cwd);
-        if let Some(Over::Settings(view)) = self.over.last_mut() {
-            view.set_rows(rows);
-        }
-        match set {
-            Ok(said) => self.notice(&said),
-            Err(why) => self.notice(&why),
-        }
-        self.wishes = self.host.wishes(&cwd);
-        self.hides_thinking = self.wishes.hides_thinking;
-        self.choose_theme();
+        let (host, cwd) = (Arc::clone(&self.host), self.agent.cwd());
+        let set = move || {
+            let said = host.set(&cwd, &key, &value);
+            (said, host.settings(&cwd), host.wishes(&cwd))
+        };
+        self.aside(set, |app, (said, rows, wishes)| {
+            if let Some(Over::Settings(view)) = app.over.last_mut() {
+                view.set_rows(rows);
+            }
+            app.wishes = wishes;
+            app.hides_thinking = app.wishes.hides_thinking;
+            app.choose_theme();
+            match said {
+                Ok(said) => app.notice(&said),
+                Err(why) => app.notice(&why),
+            }
+        });
     }
 
     fn copy_entry(&mut self, position: usize) {

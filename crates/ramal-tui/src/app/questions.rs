@@ -8,7 +8,7 @@ use super::asks::{Answer, Ask, Remembered};
 use super::moves::SumUp;
 use super::{App, Effect};
 use crate::keys::Key;
-use crate::question::{self, Permission, PermissionAnswer, Question, SummaryAnswer, Told};
+use crate::question::{self, Choice, Permission, PermissionAnswer, Question, SummaryAnswer, Told};
 use crate::scene::View;
 use crate::text::says::called_on;
 
@@ -93,6 +93,32 @@ impl App {
                 SummaryAnswer::Focused(instructions) => SumUp::With(instructions),
             };
             app.go_from_here(&id, sum_up);
+        });
+    }
+
+    /// Says that the directory of the session is gone, and asks where to go on.
+    pub(super) fn ask_for_directory(&mut self) {
+        let cwd = self.agent.cwd();
+        if cwd.is_dir() {
+            return;
+        }
+        let here = self.user_cwd.clone();
+        let says = format!(
+            "{} is not there any more. The conversation can be looked at; to go on, a copy of it needs a directory.",
+            cwd.display()
+        );
+        let question = Question::new("Where is this session to go on?")
+            .says(&says)
+            .option(Choice::new("Here").key('h').says(&here.display().to_string()))
+            .option(Choice::new("In another directory").key('d').line("DIRECTORY", ""))
+            .option(Choice::new("Only look").key('l').says("nothing can be said or run"))
+            .back("only look");
+        self.question(question, move |app, told| match told {
+            Told::Answer { option: 0, .. } => app.move_session(&here.to_string_lossy()),
+            Told::Answer { option: 1, text: Some(text) } if !text.trim().is_empty() => {
+                app.move_session(text.trim());
+            }
+            _ => app.hint = Some("/move DIRECTORY goes on elsewhere, at any time".into()),
         });
     }
 

@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 
 use super::frame::Frame;
 use super::{App, Asker, Effect, Host, Leaving, Look, Message, spinner};
+use crate::images::Protocol;
 use crate::terminal::{InputThread, Terminal, TerminalWriter};
 use crate::theme::Background;
 
@@ -43,6 +44,12 @@ pub struct Start {
     pub notices: Vec<String>,
     /// The user's own directory, which is shown as `~`.
     pub home: Option<PathBuf>,
+    /// Where the user is.
+    pub user_cwd: PathBuf,
+    /// How the terminal draws pictures, if it can.
+    pub graphics: Option<Protocol>,
+    /// The session selector is opened at once.
+    pub opens_sessions: bool,
     /// The size of the terminal, columns and rows.
     pub size: (u16, u16),
     /// The background of the terminal.

@@ -84,7 +84,9 @@ impl App {
     /// Takes what was written out of the editor; it is the newest of the earlier prompts then.
     fn take_written(&mut self) -> Content {
         let content = self.editor.take();
-        self.host.sent(&self.agent.cwd(), &content.text());
+        if let Some(problem) = self.host.sent(&self.agent.cwd(), &content.text()) {
+            self.hint = Some(problem);
+        }
         self.typed_at = None;
         self.typed();
         content

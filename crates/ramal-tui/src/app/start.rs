@@ -24,7 +24,21 @@ use crate::transcript::Block;
 impl App {
     /// A conversation, and what it is to be told.
     pub(super) fn new(start: Start) -> (App, Receiver<Message>) {
-        let Start { agent, host, runtime, look, said, notices, home, size, background, channel } = start;
+        let Start {
+            agent,
+            host,
+            runtime,
+            look,
+            said,
+            notices,
+            home,
+            user_cwd,
+            size,
+            background,
+            graphics,
+            opens_sessions,
+            channel,
+        } = start;
         let (columns, rows) = (size.0.max(1), size.1.max(1));
         let wishes = host.wishes(&agent.cwd());
         let conversation = agent.with_session(|session| Conversation::at_leaf(session));
@@ -53,6 +67,8 @@ impl App {
             sources: Sources { commands: completion::commands(), ..Sources::default() },
             files: None,
             background,
+            graphics,
+            user_cwd,
             home,
             busy: None,
             is_summing_up: false,
@@ -83,6 +99,10 @@ impl App {
         }
         app.look_at_session();
         app.watch_files();
+        app.ask_for_directory();
+        if opens_sessions {
+            app.open_sessions();
+        }
         if let Some(prompt) = said
             && let Err(error) = app.say_to_model(prompt, When::Soon)
         {
@@ -120,7 +140,10 @@ impl App {
     /// The end of what was said in the session before.
     fn print_session(&mut self) {
         let agent = self.agent.clone();
-        let count = agent.with_session(|session| session.entry_count());
+        let count = agent.with_session(|session| {
+            let has_said = session.get_entries().any(|entry| entry.kind().is_conversation());
+            if has_said { session.entry_count() } else { 0 }
+        });
         if count == 0 {
             return;
         }
@@ -128,8 +151,12 @@ impl App {
         let printed = agent.with_session(|session| {
             let mut next = Conversation::at_leaf(session);
             next.print(self.conversation.take_said(&scene));
-            next.print([rule(self.columns, &title(session, count), self.look.theme.style(Role::Border))]);
-            let printed = next.print_end(session, self.wishes.replay_limit, usize::MAX, &scene);
+            let limit = self.wishes.replay_limit;
+            let is_cut = session.get_branch(None).len() > limit;
+            let printed = if is_cut { limit } else { count };
+            let style = self.look.theme.style(Role::Border);
+            next.print([rule(self.columns, &title(session, count, printed), style)]);
+            let printed = next.print_end(session, limit, usize::MAX, &scene);
             self.conversation = next;
             printed.and_then(|()| Ok(ramal_agent::interruption(session)?))
         });
@@ -142,8 +169,16 @@ impl App {
 }
 
 /// What stands above a session that is gone on with.
-fn title(session: &SessionManager, count: usize) -> String {
-    let name = session.get_session_name().map(|name| clean::one_line(&name, 60));
-    let name = name.unwrap_or_else(|| "a session".to_owned());
-    format!("{name} · {} entries", human::count(count as u64))
+fn title(session: &SessionManager, count: usize, printed: usize) -> String {
+    let name = session.get_session_name().map(|name| format!("{} · ", clean::one_line(&name, 60)));
+    let entries = match count {
+        1 => "1 entry".to_owned(),
+        count => format!("{} entries", human::count(count as u64)),
+    };
+    let last = if printed < count {
+        format!(", the last {} of this path", human::count(printed as u64))
+    } else {
+        String::new()
+    };
+    format!("{}{entries}{last}", name.unwrap_or_default())
 }

@@ -39,6 +39,10 @@ impl Keeps for Keeper {
         }
     }
 
+    fn has_stash(&self) -> bool {
+        self.0.has_stash()
+    }
+
     fn problem(&mut self) -> Option<String> {
         self.0.problem()
     }

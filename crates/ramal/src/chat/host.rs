@@ -23,7 +23,7 @@ use crate::history::History;
 use crate::models::Models;
 use crate::settings::{self, DoubleEscape as Escape};
 use crate::workshop::Workshop;
-use crate::{choose, export, failure, mentioned, remembered, resolve, themes};
+use crate::{choose, export, failure, history, mentioned, remembered, resolve, themes};
 
 /// This program.
 pub(super) struct ProgramHost {
@@ -119,12 +119,12 @@ impl Host for ProgramHost {
         })
     }
 
-    fn settings(&self, _: &Path) -> Vec<SettingRow> {
-        Vec::new()
+    fn settings(&self, cwd: &Path) -> Vec<SettingRow> {
+        settings::rows(cwd)
     }
 
-    fn set(&self, _: &Path, _: &str, _: &str) -> Result<String, String> {
-        Err(String::new())
+    fn set(&self, cwd: &Path, key: &str, value: &str) -> Result<String, String> {
+        settings::set(cwd, key, value).map_err(|error| error.to_string())
     }
 
     fn prompt(&self, content: &Content, cwd: &Path) -> (Prompt, Vec<String>) {
@@ -135,12 +135,15 @@ impl Host for ProgramHost {
         Some(Box::new(Keeper::open(owner, editor)))
     }
 
-    fn earlier(&self, cwd: &Path) -> Vec<String> {
-        self.with_history(cwd, |history| history.read())
+    fn earlier(&self, cwd: &Path, said: Vec<String>) -> Vec<String> {
+        history::with_session(said, self.with_history(cwd, |history| history.read()))
     }
 
-    fn sent(&self, cwd: &Path, text: &str) {
-        self.with_history(cwd, |history| history.push(text));
+    fn sent(&self, cwd: &Path, text: &str) -> Option<String> {
+        self.with_history(cwd, |history| {
+            history.push(text);
+            history.problem()
+        })
     }
 
     fn session_dir(&self) -> Option<PathBuf> {

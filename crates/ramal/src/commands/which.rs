@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use ramal_session::SessionManager;
 
 use crate::cli::Globals;
+use crate::failure::Failure;
 use crate::work::HEADING;
-use crate::{failure, remembered, resolve, work};
+use crate::{failure, remembered, resolve, settings, work};
 
 /// The options that say which session.
 #[derive(Debug, Clone, Default, PartialEq, clap::Args)]
@@ -14,9 +15,9 @@ pub(crate) struct Which {
     /// Go on with the most recent session of this directory
     #[arg(short, long = "continue", group = "which", help_heading = HEADING)]
     continue_: bool,
-    /// Go on with this session
-    #[arg(short, long, value_name = "SESSION", group = "which", help_heading = HEADING)]
-    resume: Option<String>,
+    /// Go on with this session; without a name, in a terminal, choose one
+    #[arg(short, long, value_name = "SESSION", num_args = 0..=1, group = "which", help_heading = HEADING)]
+    resume: Option<Option<String>>,
     /// As --resume; a file that is not there becomes a new session
     #[arg(long, value_name = "SESSION", group = "which", help_heading = HEADING)]
     session: Option<String>,
@@ -35,6 +36,27 @@ impl Which {
     /// The name that the session is given.
     pub(crate) fn name(&self) -> Option<&str> {
         self.name.as_deref().map(str::trim).filter(|name| !name.is_empty())
+    }
+
+    /// Whether somebody is to choose the session.
+    pub(crate) fn wants_selector(&self) -> bool {
+        self.resume == Some(None)
+    }
+
+    /// As [`Which::open`], where one can be chosen later; and where nothing is said and the settings want it
+    /// (`autoResume`), the most recent session of the directory.
+    ///
+    /// # Errors
+    /// As for [`Which::open`].
+    pub(crate) fn open_or_resume(&self, globals: &Globals) -> anyhow::Result<Opened> {
+        if self.wants_selector() {
+            return Ok(SessionManager::create(&resolve::cwd()?, globals.session_dir.as_deref())?.into());
+        }
+        let says_nothing = Which { name: self.name.clone(), ..Which::default() } == *self;
+        if says_nothing && settings::load(&resolve::cwd()?).0.screen.auto_resume {
+            return Which { continue_: true, ..self.clone() }.open(globals);
+        }
+        self.open(globals)
     }
 
     /// The session, found. Writes nothing.
@@ -61,7 +83,13 @@ impl Which {
             remembered::recall(&mut session);
             return Ok(session.into());
         }
-        if let Some(name) = self.session.as_deref().or(self.resume.as_deref()) {
+        if self.wants_selector() {
+            return Err(Failure::usage("--resume names no session, and nobody can choose one here")
+                .hint("`ramal ls` lists the sessions of this directory; -c goes on with the last")
+                .into());
+        }
+        let resumed = self.resume.as_ref().and_then(|name| name.as_deref());
+        if let Some(name) = self.session.as_deref().or(resumed) {
             return Ok(resolve::session(Some(name), globals)?.into());
         }
         if self.continue_ {

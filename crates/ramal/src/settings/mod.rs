@@ -4,9 +4,14 @@
 //! The project's file comes after the user's and goes before it, except in what a stranger's project
 //! must not decide: it can forbid, never allow, and it says nothing about where sessions are kept.
 
+mod change;
+mod edit;
 mod not_done;
 mod read;
+mod replace;
+mod rows;
 mod screen;
+mod table;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -27,6 +32,8 @@ pub(crate) use self::screen::DoubleEscape;
 use self::screen::Screen;
 use self::values::{count, count_if_set, flag, folder, milliseconds, one_of, queue_mode, text};
 use crate::catalog;
+
+pub(crate) use self::{change::set, rows::rows};
 
 /// What the user and the project want.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,39 +132,74 @@ impl Origin {
     }
 }
 
+/// The files that are read: of each pair, ours and pi's, the second where the first is not there.
+struct Files {
+    user: (Option<PathBuf>, Option<PathBuf>),
+    project: (Option<PathBuf>, Option<PathBuf>),
+}
+
+impl Files {
+    /// Those for work in `cwd`.
+    fn of(cwd: &Path) -> Files {
+        let user = catalog::settings_folder().map(|folder| folder.join("settings.toml"));
+        let pi = catalog::pi_folder().map(|folder| folder.join("settings.json"));
+        let project = (Some(cwd.join(".ramal/settings.toml")), Some(cwd.join(".pi/settings.json")));
+        Files { user: (user, pi), project }
+    }
+
+    /// What they say.
+    fn read(&self) -> Said {
+        let mut said = Said::default();
+        let user = (&self.user, (Origin::User, Origin::PiUser));
+        let project = (&self.project, (Origin::Project, Origin::PiProject));
+        for ((own, pi), (own_origin, pi_origin)) in [user, project] {
+            let taken = own.as_ref().is_some_and(|path| said.take_file(path, own_origin));
+            if !taken && let Some(path) = pi {
+                said.take_file(path, pi_origin);
+            }
+        }
+        said
+    }
+}
+
+/// What files say, setting by setting.
+#[derive(Default)]
+struct Said {
+    settings: Settings,
+    problems: Vec<Problem>,
+    /// Which file counts for a setting.
+    places: BTreeMap<String, Place>,
+}
+
+/// Where a setting stands.
+struct Place {
+    path: PathBuf,
+    /// From 1.
+    line: usize,
+    origin: Origin,
+}
+
+/// What became of a setting that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    /// It counts.
+    Yes,
+    /// Something else goes before it, or it changes nothing.
+    PassedOver,
+    /// There is no such setting.
+    Unknown,
+}
+
 /// The settings for work in `cwd`, and what in the files could not be used.
 pub(crate) fn load(cwd: &Path) -> (Settings, Vec<Problem>) {
-    let user = catalog::settings_folder().map(|folder| folder.join("settings.toml"));
-    let pi = catalog::pi_folder().map(|folder| folder.join("settings.json"));
-    let project = (Some(cwd.join(".ramal/settings.toml")), Some(cwd.join(".pi/settings.json")));
-    load_from((user, pi), project)
+    Files::of(cwd).read().in_force()
 }
 
 /// Where the user's settings want sessions to be kept. What is wrong with them is told by the commands
 /// that use the rest.
 pub(crate) fn session_dir() -> Option<PathBuf> {
     let user = catalog::settings_folder().map(|folder| folder.join("settings.toml"));
-    load_from((user, None), (None, None)).0.session_dir
-}
-
-/// Of each pair, ours and pi's, the second is read where the first is not there.
-fn load_from(
-    user: (Option<PathBuf>, Option<PathBuf>),
-    project: (Option<PathBuf>, Option<PathBuf>),
-) -> (Settings, Vec<Problem>) {
-    let (mut settings, mut problems) = (Settings::default(), Vec::new());
-    let pairs = [(user, (Origin::User, Origin::PiUser)), (project, (Origin::Project, Origin::PiProject))];
-    for ((own, pi), (own_origin, pi_origin)) in pairs {
-        let taken = own.is_some_and(|path| settings.take_file(&path, own_origin, &mut problems));
-        if !taken && let Some(path) = pi {
-            settings.take_file(&path, pi_origin, &mut problems);
-        }
-    }
-    if !settings.retries {
-        settings.retry.max_retries = 0;
-    }
-    settings.compaction.enabled &= !std::mem::take(&mut settings.strategy_is_off);
-    (settings, problems)
+    Files { user: (user, None), project: (None, None) }.read().settings.session_dir
 }
 
 /// Says what in the files of settings could not be used.
@@ -167,9 +209,19 @@ pub(crate) fn warn(problems: &[Problem]) {
     }
 }
 
-impl Settings {
+impl Said {
+    /// The settings as they are together, and what could not be used.
+    fn in_force(self) -> (Settings, Vec<Problem>) {
+        let mut settings = self.settings;
+        if !settings.retries {
+            settings.retry.max_retries = 0;
+        }
+        settings.compaction.enabled &= !std::mem::take(&mut settings.strategy_is_off);
+        (settings, self.problems)
+    }
+
     /// Takes in a file. Answers whether it is there.
-    fn take_file(&mut self, path: &Path, origin: Origin, all: &mut Vec<Problem>) -> bool {
+    fn take_file(&mut self, path: &Path, origin: Origin) -> bool {
         let mut problems = Vec::new();
         let is_there = self.take_text(path, origin, &mut problems);
         if problems.len() > MOST_PROBLEMS {
@@ -177,7 +229,7 @@ impl Settings {
             problems.truncate(MOST_PROBLEMS);
             problems.push(Problem { path: path.into(), line: None, message });
         }
-        all.append(&mut problems);
+        self.problems.append(&mut problems);
         is_there
     }
 
@@ -197,35 +249,42 @@ impl Settings {
         };
         not_done::collapse(&mut settings);
         for setting in settings {
-            match self.take(&setting, path, origin) {
-                Ok(true) => {}
-                // pi has settings of its own that mean nothing here.
-                Ok(false) if origin.is_pi() => {}
-                taken => {
-                    let message = match taken {
-                        Err(message) => format!("`{}` {message}", setting.key),
-                        Ok(_) => format!("there is no setting `{}`; it is passed over", setting.key),
-                    };
-                    problems.push(Problem { path: path.into(), line: Some(setting.line), message });
+            let message = match self.settings.take(&setting, path, origin) {
+                Ok(Taken::Yes) => {
+                    let place = Place { path: path.into(), line: setting.line, origin };
+                    self.places.insert(table::name(&setting.key).to_owned(), place);
+                    continue;
                 }
-            }
+                Ok(Taken::PassedOver) => continue,
+                // pi has settings of its own that mean nothing here.
+                Ok(Taken::Unknown) if origin.is_pi() => continue,
+                Ok(Taken::Unknown) => format!("{}; it is passed over", unknown(&setting.key)),
+                Err(message) => format!("`{}` {message}", setting.key),
+            };
+            problems.push(Problem { path: path.into(), line: Some(setting.line), message });
         }
         true
     }
+}
 
-    /// Takes in a setting. Answers whether it is one; an error says what is wrong with it, and then it
-    /// is as if it were not there.
-    fn take(&mut self, setting: &Setting, path: &Path, origin: Origin) -> Result<bool, String> {
+fn unknown(key: &str) -> String {
+    format!("there is no setting `{key}`")
+}
+
+impl Settings {
+    /// Takes in a setting. An error says what is wrong with it, and then it is as if it were not there.
+    fn take(&mut self, setting: &Setting, path: &Path, origin: Origin) -> Result<Taken, String> {
         let value = &setting.value;
-        if let Some(tool) = setting.key.strip_prefix("permissions.") {
-            return self.take_permission(tool, value, origin).map(|()| true);
+        if let Some(tool) = setting.key.strip_prefix(table::PERMISSIONS) {
+            return self.take_permission(tool, value, origin);
         }
-        match &*setting.key {
+        let Some(known) = table::find(&setting.key) else { return take_other(&setting.key, value, origin) };
+        match known.key {
             "model" => {
                 let name = text(value, "\"provider/id\", as `ramal models` lists it")?;
                 self.models.push(NamedModel { name, path: path.into(), line: setting.line });
             }
-            "thinkingLevel" | "defaultThinkingLevel" => {
+            "thinkingLevel" => {
                 let names = ThinkingLevel::ALL.map(ThinkingLevel::name);
                 let level = one_of(value, &names)?.parse();
                 self.thinking_level = level.map_err(|_| "is no level".to_owned())?;
@@ -240,7 +299,7 @@ impl Settings {
                 self.session_dir = Some(folder(value)?);
             }
             // pi's folder holds pi's sessions; ours are kept apart.
-            "sessionDir" if origin.is_pi() => {}
+            "sessionDir" if origin.is_pi() => return Ok(Taken::PassedOver),
             "sessionDir" => return Err("cannot be set by a project; it is passed over".into()),
             "steeringMode" => self.steering_mode = queue_mode(value)?,
             "followUpMode" => self.follow_up_mode = queue_mode(value)?,
@@ -276,24 +335,17 @@ impl Settings {
                 Value::Texts(names) => self.kept_variables = names.clone(),
                 _ => return Err("must be a list of names such as [\"OPENAI_API_KEY\"]; none is kept".into()),
             },
-            key => return self.take_other(key, value, origin),
+            key => {
+                // A row of the table that nobody reads is found by the tests.
+                return Ok(if self.screen.take(key, value)? { Taken::Yes } else { Taken::Unknown });
+            }
         }
-        Ok(true)
-    }
-
-    /// Settings of a full-screen program, and those for what is not done.
-    fn take_other(&mut self, key: &str, value: &Value, origin: Origin) -> Result<bool, String> {
-        match not_done::take(key, value) {
-            None => self.screen.take(key, value),
-            // In pi's file they are meant for pi.
-            Some(Err(_)) if origin.is_pi() => Ok(true),
-            Some(told) => told.map(|()| true),
-        }
+        Ok(Taken::Yes)
     }
 
     /// A project can forbid, and want to be asked; it cannot allow.
-    fn take_permission(&mut self, tool: &str, value: &Value, origin: Origin) -> Result<(), String> {
-        let level = match one_of(value, &["allow", "ask", "deny"])? {
+    fn take_permission(&mut self, tool: &str, value: &Value, origin: Origin) -> Result<Taken, String> {
+        let level = match one_of(value, table::LEVELS)? {
             "allow" if origin.is_project() => {
                 return Err("cannot be allowed by a project; it is passed over".into());
             }
@@ -301,15 +353,14 @@ impl Settings {
             "ask" => Level::Ask,
             _ => Level::Deny,
         };
-        let known = ramal_agent::tools::all().iter().any(|known| known.spec().name == tool);
-        if !known {
+        if !table::tools().iter().any(|known| known == tool) {
             return Err("names no tool; it is passed over".into());
         }
-        let forbidden = self.permissions.get(tool) == Some(&Level::Deny);
-        if !(origin.is_project() && forbidden) {
-            self.permissions.insert(tool.to_owned(), level);
+        if origin.is_project() && self.permissions.get(tool) == Some(&Level::Deny) {
+            return Ok(Taken::PassedOver);
         }
-        Ok(())
+        self.permissions.insert(tool.to_owned(), level);
+        Ok(Taken::Yes)
     }
 
     /// A project takes tools away; it cannot bring back those that the user does not want.
@@ -328,6 +379,16 @@ impl Settings {
         }
         self.tools = Some(names);
         Ok(())
+    }
+}
+
+/// Takes in a setting for what is not done.
+fn take_other(key: &str, value: &Value, origin: Origin) -> Result<Taken, String> {
+    match not_done::take(key, value) {
+        None => Ok(Taken::Unknown),
+        // In pi's file they are meant for pi.
+        Some(Err(_)) if origin.is_pi() => Ok(Taken::PassedOver),
+        Some(told) => told.map(|()| Taken::PassedOver),
     }
 }
 

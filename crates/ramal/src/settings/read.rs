@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 use toml::de::{DeTable, DeValue};
 
 /// Bytes of a file that are read.
-const LONGEST: u64 = 1 << 20;
+pub(super) const LONGEST: u64 = 1 << 20;
 
 /// Tables inside tables that are looked into; no setting lies deeper.
-const DEEPEST: usize = 2;
+pub(super) const DEEPEST: usize = 2;
 
 /// The value of a setting.
 #[derive(Debug, Clone, PartialEq)]

@@ -66,7 +66,7 @@ impl Screen {
             "branchSummary.skipPrompt" => self.summary_skip_prompt = flag(value)?,
             "branchSummary.enabled" => self.summary_enabled = flag(value)?,
             "hideThinkingBlock" => self.hide_thinking = flag(value)?,
-            "quietStartup" | "startup.quiet" => self.quiet_startup = flag(value)?,
+            "quietStartup" => self.quiet_startup = flag(value)?,
             "display.transcriptReplayLimit" => self.replay_limit = some(value)?,
             _ => return Ok(false),
         }

@@ -18,7 +18,8 @@ fn of(files: [Option<&str>; 4]) -> (Settings, Vec<String>) {
         }
     }
     let path = |at: usize| Some(paths[at].clone());
-    let (settings, problems) = load_from((path(0), path(1)), (path(2), path(3)));
+    let files = Files { user: (path(0), path(1)), project: (path(2), path(3)) };
+    let (settings, problems) = files.read().in_force();
     let tell = |problem: &Problem| {
         let name = problem.path.file_name().unwrap().to_string_lossy();
         format!("{name}:{} {}", problem.line.unwrap_or(0), problem.message)
@@ -132,7 +133,8 @@ fn hostile_files_are_problems_and_no_more() {
     assert_eq!(problems.len(), MOST_PROBLEMS + 1);
     assert!(problems[19].starts_with("project.toml:20 ") && problems[20].contains("and 49980 more"));
     let folder = tempfile::tempdir().unwrap();
-    let (settings, problems) = load_from((Some(folder.path().into()), None), (None, None));
+    let files = Files { user: (Some(folder.path().into()), None), project: (None, None) };
+    let (settings, problems) = files.read().in_force();
     assert_eq!((settings, problems.len()), (Settings::default(), 1));
 }
 

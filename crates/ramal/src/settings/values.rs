@@ -6,6 +6,7 @@ use std::time::Duration;
 use ramal_agent::QueueMode;
 
 use super::read::Value;
+use super::table::QUEUE_MODES;
 
 pub(super) fn flag(value: &Value) -> Result<bool, String> {
     match value {
@@ -60,7 +61,7 @@ pub(super) fn milliseconds(value: &Value) -> Result<Duration, String> {
 }
 
 pub(super) fn queue_mode(value: &Value) -> Result<QueueMode, String> {
-    Ok(match one_of(value, &["one-at-a-time", "all"])? {
+    Ok(match one_of(value, QUEUE_MODES)? {
         "all" => QueueMode::All,
         _ => QueueMode::OneAtATime,
     })
