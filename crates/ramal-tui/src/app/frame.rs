@@ -149,7 +149,9 @@ impl App {
         let mut lines = Vec::new();
         let mut goes_on = |what: &str, since: std::time::Instant| {
             let since = since.elapsed();
-            let rest = format!(" · {} · {key} ends it", spinner::lasting(since));
+            // Where something is asked, the key is an answer.
+            let ends = if self.question.is_none() { format!(" · {key} ends it") } else { String::new() };
+            let rest = format!(" · {}{ends}", spinner::lasting(since));
             let room = columns.saturating_sub(2 + width(&rest));
             let what = fit(&clean::one_line(what, columns), room).into_owned();
             let spans = vec![

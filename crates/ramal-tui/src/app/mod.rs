@@ -264,7 +264,8 @@ impl App {
         }
         self.is_stale = true;
         let agent = self.agent.clone();
-        let followed = agent.with_session(|session| self.conversation.follow(session));
+        let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);
+        let followed = agent.with_session(|session| self.conversation.follow(session, &scene));
         match followed {
             Ok(Path::GoesOn) => {}
             Ok(Path::IsAnother) => self.went(),

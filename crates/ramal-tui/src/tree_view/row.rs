@@ -136,10 +136,12 @@ fn right(view: &RowView, around: Around<'_>) -> String {
     let branch = view.branch.filter(|_| !view.place.is_active() || view.place.is_folded());
     let mut parts: Vec<String> = Vec::new();
     if let Some(branch) = branch {
-        parts.push(match branch.turns {
-            1 => "1 turn".into(),
-            turns => format!("{} turns", human::count(turns.into())),
-        });
+        match branch.turns {
+            // What a search has left of a branch may begin behind what was said.
+            0 => {}
+            1 => parts.push("1 turn".into()),
+            turns => parts.push(format!("{} turns", human::count(turns.into()))),
+        }
         if let Some(last) = branch.last.and_then(at) {
             parts.push(human::age(around.now, last));
         }
@@ -196,12 +198,28 @@ impl Pieces {
 
     pub(crate) fn push(&mut self, text: &str, style: Style) {
         let room = self.room.saturating_sub(self.used);
-        if text.is_empty() || room == 0 {
+        if text.is_empty() {
+            return;
+        }
+        if room == 0 {
+            if !text.trim().is_empty() {
+                self.show_cut();
+            }
             return;
         }
         let shown = fit(text, room);
         self.used += width(&shown);
         self.spans.push(Span::styled(shown.into_owned(), style));
+    }
+
+    /// Lets the row end in a sign that there is more, if it does not yet.
+    fn show_cut(&mut self) {
+        let Some(last) = self.spans.last_mut() else { return };
+        if !last.content.ends_with('…') {
+            let columns = width(&last.content);
+            last.content = fit(&format!("{}…", last.content), columns).into_owned().into();
+            self.used = self.used.saturating_sub(columns) + width(&last.content);
+        }
     }
 
     /// With what a search has found set off from the rest.

@@ -10,5 +10,6 @@ mod world;
 
 mod keys;
 mod moving;
+mod resizing;
 mod screens;
 mod talking;

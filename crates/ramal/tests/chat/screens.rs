@@ -74,6 +74,8 @@ fn at_each_size(name: &str, world: impl Fn() -> World, open: impl Fn(&Terminal),
     for (columns, rows) in SIZES {
         let world = world();
         let mut terminal = world.start(Options::new(columns, rows));
+        // What the footer tells is found a moment later.
+        terminal.wait_for_text("~ · week 53");
         open(&terminal);
         keep(name, &terminal);
         for key in back {
@@ -217,7 +219,7 @@ fn the_transcript() {
 fn the_messages() {
     let open = |terminal: &Terminal| {
         terminal.text("/fork");
-        terminal.wait_for_text("1/1");
+        terminal.wait_for_text("> fork ");
         terminal.key("enter");
         terminal.wait_for(covers("9/9"));
     };
@@ -233,7 +235,7 @@ fn the_sessions() {
     };
     let open = |terminal: &Terminal| {
         terminal.text("/resume");
-        terminal.wait_for_text("1/1");
+        terminal.wait_for_text("> resume ");
         terminal.key("enter");
         terminal.wait_for(covers("1/5"));
     };
@@ -256,4 +258,51 @@ fn the_keys() {
         terminal.wait_for(covers("app.interrupt"));
     };
     at_each_size("hotkeys", || sample(&[]), open, &["esc"]);
+}
+
+/// Models that can be used, since no key is needed.
+#[allow(clippy::disallowed_methods, reason = "a file that the test makes up")]
+fn add_models(world: &World) {
+    let mut text = String::from(
+        "[providers.lighthouse]\napi = \"openai-completions\"\nbase_url = \"http://127.0.0.1:9/v1\"\n\
+         api_key = \"none\"\n",
+    );
+    for (id, window, more) in [
+        ("beam-1", 32_000, "cost = { input = 0.25, output = 1.5 }"),
+        ("beam-2", 200_000, "thinks = true\nsees = true\ncost = { input = 3, output = 15 }"),
+        ("beam-2-with-a-name-that-takes-more-room-than-most-of-the-screens-have", 1_048_576, "thinks = true"),
+        ("lamp", 8192, ""),
+    ] {
+        text += &format!(
+            "[[providers.lighthouse.models]]\nid = {id:?}\ncontext_window = {window}\nmax_output = 1000\n{more}\n"
+        );
+    }
+    let folder = world.scratch.path("CONFIG/ramal");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("models.toml"), text).unwrap();
+}
+
+#[test]
+fn the_models() {
+    let world = || {
+        let world = sample(&[]);
+        add_models(&world);
+        world
+    };
+    let open = |terminal: &Terminal| {
+        terminal.key("ctrl+l");
+        terminal.wait_for(covers("lighthouse/beam-2"));
+    };
+    at_each_size("models", world, open, &["esc"]);
+}
+
+#[test]
+fn the_settings() {
+    let open = |terminal: &Terminal| {
+        terminal.text("/settings");
+        terminal.wait_for_text("> settings ");
+        terminal.key("enter");
+        terminal.wait_for(covers("1/"));
+    };
+    at_each_size("settings", || sample(&[]), open, &["esc"]);
 }

@@ -35,7 +35,7 @@ fn world() -> World {
 fn sessions(world: &World, key: &str) -> Terminal {
     let terminal = world.start(terminal(120, 40, key));
     terminal.text("/resume");
-    terminal.wait_for_text("1/1");
+    terminal.wait_for_text("> resume ");
     terminal.key("enter");
     terminal.wait_for(|screen| screen.is_alternate() && screen.says("1/5") && screen.says(UNNAMED));
     terminal
