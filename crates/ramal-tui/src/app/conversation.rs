@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use ramal_agent::AgentEvent;
 use ramal_session::{EntryId, Kind, ReadError, SessionManager};
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
 use super::look::Look;
 use super::pictures::pictures_in;
 use crate::markdown::run::rewrap;
+use crate::text::width::fit;
 use crate::transcript::{Block, Followed, LiveTurn, Options, Transcript, lines};
 
 /// Lines since the last whole block that are kept for the case that the window changes its size.
@@ -24,6 +25,8 @@ pub(super) struct Conversation {
     live: LiveTurn,
     /// Lines that are to be printed before those of `live`.
     pending: Vec<Line<'static>>,
+    /// Lines that stand above the path and belong to no block of it.
+    above: Vec<Line<'static>>,
     /// Lines that were printed of what the transcript does not know yet.
     since: Vec<Line<'static>>,
     /// What was said beside the log meanwhile.
@@ -52,6 +55,7 @@ impl Conversation {
             transcript: Transcript::at_leaf(session),
             live: LiveTurn::new(session.get_cwd()),
             pending: Vec::new(),
+            above: Vec::new(),
             since: Vec::new(),
             beside: Vec::new(),
             told: HashSet::new(),
@@ -85,9 +89,13 @@ impl Conversation {
         Ok(())
     }
 
-    /// Prints lines that belong to no block.
+    /// Prints lines that belong to no block, above all of the path that will be printed.
     pub(super) fn print(&mut self, lines: impl IntoIterator<Item = Line<'static>>) {
+        let from = self.pending.len();
         self.pending.extend(lines);
+        self.above.extend(self.pending.iter().skip(from).cloned());
+        let excess = self.above.len().saturating_sub(KEPT);
+        self.above.drain(..excess);
     }
 
     /// Says something that stands in no entry.
@@ -176,14 +184,30 @@ impl Conversation {
     ) -> Vec<Line<'static>> {
         let theme = &scene.look.theme;
         // What cannot be read any more is not shown anew; the log is told of elsewhere.
-        let above = self.transcript.read_lines(session, rows, scene.width, theme, &scene.options);
-        let mut lines = above.unwrap_or_default();
+        let path = self.transcript.read_lines(session, rows, scene.width, theme, &scene.options);
+        let path = path.unwrap_or_default();
+        let whole = self.transcript.is_whole() && path.len() < rows;
+        let above = self.above.iter().filter(|_| whole).flat_map(|line| anew(line, scene.width));
+        let mut lines: Vec<Line<'static>> = above.chain(path).collect();
         for line in &self.since {
-            lines.append(&mut rewrap(line, scene.width));
+            lines.append(&mut anew(line, scene.width));
         }
         let excess = lines.len().saturating_sub(rows);
         lines.drain(..excess);
         lines
+    }
+}
+
+/// A line that was printed, at another width. A line across the screen stays one.
+fn anew(line: &Line<'static>, columns: usize) -> Vec<Line<'static>> {
+    let is_rule = line.spans.last().is_some_and(|span| span.content.ends_with("──"));
+    match line.spans.as_slice() {
+        [only] if is_rule => {
+            let cut = fit(&only.content, columns);
+            let cut = cut.strip_suffix('…').map_or_else(|| cut.to_string(), |cut| format!("{cut}─"));
+            vec![Line { spans: vec![Span::styled(cut, only.style)], ..line.clone() }]
+        }
+        _ => rewrap(line, columns),
     }
 }
 

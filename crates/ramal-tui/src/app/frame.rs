@@ -160,7 +160,9 @@ impl App {
         let mut lines = Vec::new();
         let mut goes_on = |what: &str, since: std::time::Instant| {
             let since = since.elapsed();
-            let rest = format!(" · {} · {key} ends it", spinner::lasting(since));
+            // Where something is asked, the key is an answer.
+            let ends = if self.question.is_none() { format!(" · {key} ends it") } else { String::new() };
+            let rest = format!(" · {}{ends}", spinner::lasting(since));
             let room = columns.saturating_sub(2 + width(&rest));
             let what = fit(&clean::one_line(what, columns), room).into_owned();
             let spans = vec![
@@ -233,14 +235,12 @@ impl App {
         let mut numbers = Vec::new();
         if used.input + used.output > 0.0 {
             let sent = used.input + used.cache_read + used.cache_write;
-            numbers.push(format!("↑{} ↓{}", tokens(sent), tokens(used.output)));
+            numbers.push(Span::styled(format!("↑{} ↓{}", tokens(sent), tokens(used.output)), dim));
         }
         if used.cost > 0.0 {
-            numbers.push(human::cost(used.cost));
+            numbers.push(Span::styled(human::cost(used.cost), dim));
         }
-        let mut left = vec![Span::styled(numbers.join(" "), dim)];
         if let Some((count, window)) = facts.context {
-            let space = if numbers.is_empty() { "" } else { " · " };
             let (text, is_full) = match window.filter(|window| *window > 0) {
                 Some(window) => {
                     let share = count as f64 * 100.0 / window as f64;
@@ -248,12 +248,11 @@ impl App {
                 }
                 None => (format!("{} tokens", tokens(count as f64)), false),
             };
-            left.push(Span::styled(space, dim));
             let text = if is_full { format!("{text} !") } else { text };
-            left.push(Span::styled(text, if is_full { warning } else { dim }));
+            numbers.push(Span::styled(text, if is_full { warning } else { dim }));
         }
         if facts.is_damaged {
-            left.push(Span::styled(" · damaged lines: `ramal check`", warning));
+            numbers.push(Span::styled("damaged lines: `ramal check`", warning));
         }
         let model = match &facts.model {
             Some(model) if facts.thinking == "off" => clean::one_line(model, 60),
@@ -261,6 +260,24 @@ impl App {
             None if facts.is_known() => "no model: /model".to_owned(),
             None => String::new(),
         };
+        // What counts most stands last; what has no room is left out whole.
+        let room = columns.saturating_sub(width(&model) + 2);
+        let taken = |numbers: &[Span<'_>]| {
+            numbers.iter().map(|number| width(&number.content)).sum::<usize>()
+                + 3 * numbers.len().saturating_sub(1)
+        };
+        let mut numbers = numbers.as_slice();
+        while let [_, rest @ ..] = numbers
+            && !rest.is_empty()
+            && taken(numbers) > room
+        {
+            numbers = rest;
+        }
+        let mut left = Vec::new();
+        for (index, number) in numbers.iter().enumerate() {
+            left.extend((index > 0).then(|| Span::styled(" · ", dim)));
+            left.push(number.clone());
+        }
         let second = spread(left, vec![Span::styled(model, dim)], columns);
         vec![first, second]
     }

@@ -65,9 +65,13 @@ impl App {
             return;
         }
         let Some(Ask { tool, reason, arguments, offered, answer: sender }) = self.asks.next() else { return };
-        let shows = match json::get_str(arguments.as_bytes(), "command") {
-            Some(command) => command.into_owned(),
-            None => called_on(&tool, &arguments, &self.facts.cwd.to_string_lossy()),
+        let (shows, reason) = match json::get_str(arguments.as_bytes(), "command") {
+            // It is shown whole, and need not be told twice.
+            Some(command) => {
+                let reason = reason.replace(&format!("run `{command}`"), "run this");
+                (command.into_owned(), reason)
+            }
+            None => (called_on(&tool, &arguments, &self.facts.cwd.to_string_lossy()), reason),
         };
         let offers = |remembered| offered.contains(&remembered).then_some("");
         let (question, answers) = question::permission(&Permission {

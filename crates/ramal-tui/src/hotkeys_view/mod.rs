@@ -117,6 +117,7 @@ fn does(hotkey: Hotkey) -> ListRow<Row> {
         .says(role, &keys)
         .says(Role::Text, hotkey.description)
         .right(hotkey.action.name())
+        .right_gives_way()
         .under(hotkey.place.title())
 }
 

@@ -65,7 +65,8 @@ impl<T: Clone + PartialEq> ListView<T> {
         let shares = Shares::of(columns, rows, has_preview);
         self.page = shares.tree.max(2) - 1;
         let left = columns - shares.beside;
-        let list = self.list_lines(scene, left, shares.tree);
+        // What stands at the right of the rows keeps off the line beside it.
+        let list = self.list_lines(scene, left - usize::from(shares.beside > 0), shares.tree);
         let mut lines = Vec::with_capacity(rows);
         let mut cursor = None;
         if shares.head > 1 {

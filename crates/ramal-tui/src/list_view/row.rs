@@ -19,6 +19,8 @@ pub struct ListRow<T> {
     pub(super) value: T,
     pub(super) main: Vec<(Role, String)>,
     right: String,
+    /// What stands at the right is left out where it would cut what is said.
+    right_gives_way: bool,
     is_present: bool,
     pub(super) heading: Option<String>,
     /// All that a search looks at, in lower case.
@@ -32,6 +34,7 @@ impl<T> ListRow<T> {
             value,
             main: Vec::new(),
             right: String::new(),
+            right_gives_way: false,
             is_present: false,
             heading: None,
             lower: String::new(),
@@ -55,6 +58,13 @@ impl<T> ListRow<T> {
         let text = clean::lines(text).next().unwrap_or_default().into_owned();
         self.search_in(&text);
         self.right = text;
+        self
+    }
+
+    /// The same, with what stands at the right left out where what is said would be cut for it.
+    #[must_use]
+    pub fn right_gives_way(mut self) -> ListRow<T> {
+        self.right_gives_way = true;
         self
     }
 
@@ -109,7 +119,13 @@ impl<T> ListRow<T> {
     /// The line of it. `lead` columns are for what it says first; 0 for as many as that takes.
     pub(super) fn line(&self, draw: Draw<'_>) -> Line<'static> {
         let Draw { columns, lead, is_selected, marks_present, words, theme } = draw;
-        let right = if width(&self.right) * 2 > columns { "" } else { &*self.right };
+        let is_cut = || {
+            let said: usize = self.main.iter().map(|(_, text)| width(text) + 1).sum();
+            let before = 2 + if marks_present { 2 } else { 0 } + lead.saturating_sub(self.lead());
+            before + said + 1 + width(&self.right) > columns
+        };
+        let has_no_room = width(&self.right) * 2 > columns || (self.right_gives_way && is_cut());
+        let right = if has_no_room { "" } else { &*self.right };
         let room = columns.saturating_sub(width(right) + if right.is_empty() { 0 } else { 2 });
         let mut out = Pieces { spans: Vec::new(), used: 0, room };
         out.push(if is_selected { "› " } else { "  " }, theme.style(Role::Accent));

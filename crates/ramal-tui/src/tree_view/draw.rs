@@ -61,7 +61,8 @@ impl TreeView {
         let shares = Shares::of(columns, rows, self.shows_preview);
         self.page = shares.tree.max(2) - 1;
         let left = columns - shares.beside;
-        let tree = self.tree_lines(session, scene, left, shares.tree);
+        // What stands at the right of the rows keeps off the line beside it.
+        let tree = self.tree_lines(session, scene, left - usize::from(shares.beside > 0), shares.tree);
         let mut lines = Vec::with_capacity(rows);
         let mut cursor = None;
         if shares.head > 1 {

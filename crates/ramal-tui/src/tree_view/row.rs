@@ -49,7 +49,8 @@ pub(super) fn row(view: &RowView, around: Around<'_>) -> Line<'static> {
         if let Some(time) = view.label_time.filter(|_| around.shows_label_times).and_then(at) {
             out.push(&format!(" {}", human::time(around.now, time, around.zone)), theme.style(Role::Dim));
         }
-        out.push("] ", style);
+        out.push("]", style);
+        out.push(" ", Style::new());
     }
     if around.columns < ROOM_FOR_TIMES {
         out.push(leaf(view), theme.style(Role::Active));
@@ -135,10 +136,12 @@ fn right(view: &RowView, around: Around<'_>) -> String {
     let branch = view.branch.filter(|_| !view.place.is_active() || view.place.is_folded());
     let mut parts: Vec<String> = Vec::new();
     if let Some(branch) = branch {
-        parts.push(match branch.turns {
-            1 => "1 turn".into(),
-            turns => format!("{} turns", human::count(turns.into())),
-        });
+        match branch.turns {
+            // What a search has left of a branch may begin behind what was said.
+            0 => {}
+            1 => parts.push("1 turn".into()),
+            turns => parts.push(format!("{} turns", human::count(turns.into()))),
+        }
         if let Some(last) = branch.last.and_then(at) {
             parts.push(human::age(around.now, last));
         }
@@ -149,13 +152,13 @@ fn right(view: &RowView, around: Around<'_>) -> String {
             parts.push("last tool failed".into());
         }
     }
-    let mut right = parts.join(" · ");
-    if let Some(time) = view.time.and_then(at) {
-        let time = human::time(around.now, time, around.zone);
-        right = if right.is_empty() { time } else { format!("{right}  {time}") };
-    }
+    let branch = parts.join(" · ");
+    let time =
+        view.time.and_then(at).map(|time| human::time(around.now, time, around.zone)).unwrap_or_default();
+    let both = if branch.is_empty() || time.is_empty() { String::new() } else { format!("{branch}  {time}") };
     // Half of the row is for what is said.
-    let right = if width(&right) * 2 > around.columns { String::new() } else { right };
+    let fits = |right: &String| !right.is_empty() && width(right) * 2 <= around.columns;
+    let right = [both, branch, time].into_iter().find(fits).unwrap_or_default();
     format!("{}{right}", leaf(view))
 }
 
@@ -195,12 +198,28 @@ impl Pieces {
 
     pub(crate) fn push(&mut self, text: &str, style: Style) {
         let room = self.room.saturating_sub(self.used);
-        if text.is_empty() || room == 0 {
+        if text.is_empty() {
+            return;
+        }
+        if room == 0 {
+            if !text.trim().is_empty() {
+                self.show_cut();
+            }
             return;
         }
         let shown = fit(text, room);
         self.used += width(&shown);
         self.spans.push(Span::styled(shown.into_owned(), style));
+    }
+
+    /// Lets the row end in a sign that there is more, if it does not yet.
+    fn show_cut(&mut self) {
+        let Some(last) = self.spans.last_mut() else { return };
+        if !last.content.ends_with('…') {
+            let columns = width(&last.content);
+            last.content = fit(&format!("{}…", last.content), columns).into_owned().into();
+            self.used = self.used.saturating_sub(columns) + width(&last.content);
+        }
     }
 
     /// With what a search has found set off from the rest.

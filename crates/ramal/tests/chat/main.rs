@@ -2,7 +2,6 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod doing;
 #[allow(dead_code, reason = "shared with other tests")]
 #[path = "../support/mod.rs"]
 mod support;
@@ -13,9 +12,12 @@ mod escape;
 mod keys;
 mod labels;
 mod leaving;
+mod library;
 mod moving;
 mod odd;
 mod recording;
+mod resizing;
+mod screens;
 mod slash;
 mod summing_up;
 mod talking;
