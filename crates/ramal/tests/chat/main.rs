@@ -8,4 +8,5 @@ mod support;
 mod world;
 
 mod moving;
+mod opening;
 mod talking;
