@@ -1,9 +1,10 @@
 //! Making the conversation shorter, by hand and when it has to be (contract, section 9).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ramal_session::json::quote;
-use ramal_session::{Kind, NewEntry};
+use ramal_session::{Kind, NewEntry, SessionManager, SessionStats};
 use tokio_util::sync::CancellationToken;
 
 use crate::AgentSession;
@@ -15,6 +16,12 @@ use crate::operation::Operation;
 use crate::retrying::Patient;
 use crate::summary::SummaryError;
 use crate::tokens::BYTES;
+
+/// Bytes that are read before others get their turn at the session: a few milliseconds.
+const PIECE: u64 = 1 << 20;
+
+/// How long they have then. Whoever lets go of a lock and takes it at once gets it again.
+const BREATH: Duration = Duration::from_millis(1);
 
 /// What a compaction did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +109,48 @@ impl AgentSession {
         let beside = self.tokens_beside();
         let measured = self.counted_answer();
         Ok(compact::context_tokens(&self.manager(), beside, measured.as_deref())?)
+    }
+
+    /// As [`AgentSession::context_tokens`], for a thread that can wait: where much is to be read for it, others
+    /// get their turn at the session in between.
+    ///
+    /// # Errors
+    /// If the log cannot be read any more.
+    pub fn context_tokens_by_and_by(&self) -> Result<ContextTokens, AgentError> {
+        if let Some(measured) = self.counted_answer()
+            && let Some(tokens) = compact::measured_tokens(&self.manager(), &measured)?
+        {
+            return Ok(ContextTokens { tokens, is_measured: true });
+        }
+        let beside = self.tokens_beside();
+        let mut estimate = compact::Estimate::default();
+        while !self.with_session(|session| estimate.go_on(session, PIECE))? {
+            std::thread::sleep(BREATH);
+        }
+        Ok(estimate.tokens(beside))
+    }
+
+    /// As [`AgentSession::get_session_stats`], for a thread that can wait. None if the session was left for
+    /// another one meanwhile.
+    ///
+    /// # Errors
+    /// If the log cannot be read any more.
+    pub fn get_session_stats_by_and_by(&self) -> Result<Option<SessionStats>, AgentError> {
+        let of = |session: &SessionManager| (session.get_session_id().to_owned(), session.generation());
+        let begun = self.with_session(|session| of(session));
+        let (mut stats, mut from) = (SessionStats::default(), 0);
+        loop {
+            let next = self.with_session(|session| match of(session) == begun {
+                true => session.add_session_stats(&mut stats, from, PIECE).map(Some),
+                false => Ok(None),
+            })?;
+            match next {
+                None => return Ok(None),
+                Some(None) => return Ok(Some(stats)),
+                Some(Some(next)) => from = next,
+            }
+            std::thread::sleep(BREATH);
+        }
     }
 
     /// An estimate of what goes along with every conversation: the system prompt and the tools.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use ramal_model::{Endpoint, LanguageModel, RetryPolicy, ThinkingLevel};
@@ -158,6 +158,16 @@ impl AgentSession {
     /// of them runs, use [`AgentSession::must_be_idle`] before moving it.
     pub fn with_session<T>(&self, work: impl FnOnce(&mut SessionManager) -> T) -> T {
         work(&mut self.manager())
+    }
+
+    /// As [`AgentSession::with_session`], for whoever has something better to do than to wait. None if somebody
+    /// else is at the session.
+    pub fn try_with_session<T>(&self, work: impl FnOnce(&mut SessionManager) -> T) -> Option<T> {
+        match self.shared.manager.try_lock() {
+            Ok(mut manager) => Some(work(&mut manager)),
+            Err(TryLockError::Poisoned(error)) => Some(work(&mut error.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     pub(crate) fn manager(&self) -> MutexGuard<'_, SessionManager> {

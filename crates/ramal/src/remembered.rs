@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ramal_session::SessionManager;
+use ramal_session::{LogTail, SessionManager};
 use serde::{Deserialize, Serialize};
 
 use crate::{failure, state};
@@ -43,14 +43,29 @@ pub(crate) fn recall(session: &mut SessionManager) {
     }
 }
 
+/// The same for the end of the log at `file`, read by itself.
+pub(crate) fn recall_in_tail(tail: &mut LogTail, file: &Path) {
+    let Ok(path) = fs::canonicalize(file) else { return };
+    let Some(left) = stored(&path) else { return };
+    let (length, hash) = tail.fingerprint();
+    if left == Left::at(&path, tail.session_id(), left.leaf_id.clone(), length, hash) {
+        tail.go(left.leaf_id.as_deref());
+    }
+}
+
 fn recalled(session: &SessionManager) -> Option<Left> {
     let path = canonical(session)?;
-    let mut text = String::new();
-    let file = fs::File::open(place(&folder()?, &path)).ok()?;
-    file.take(LONGEST).read_to_string(&mut text).ok()?;
-    let left: Left = serde_json::from_str(&text).ok()?;
+    let left = stored(&path)?;
     let now = Left::of(session, &path, left.leaf_id.clone()).ok()??;
     (left == now).then_some(left)
+}
+
+/// What is remembered of the log at a canonical path.
+fn stored(path: &Path) -> Option<Left> {
+    let mut text = String::new();
+    let file = fs::File::open(place(&folder()?, path)).ok()?;
+    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
 }
 
 /// Remembers the leaf of a session as the place where the user left it. Called at every move; an
@@ -87,13 +102,19 @@ fn try_remember(session: &SessionManager) -> io::Result<bool> {
 
 impl Left {
     fn of(session: &SessionManager, path: &Path, leaf_id: Option<String>) -> io::Result<Option<Left>> {
-        Ok(session.log_fingerprint()?.map(|(length, tail)| Left {
+        let fingerprint = session.log_fingerprint()?;
+        let at = |(length, tail)| Left::at(path, session.get_session_id(), leaf_id, length, tail);
+        Ok(fingerprint.map(at))
+    }
+
+    fn at(path: &Path, session_id: &str, leaf_id: Option<String>, length: u64, tail: u64) -> Left {
+        Left {
             path: path.to_string_lossy().into_owned(),
-            session_id: session.get_session_id().to_owned(),
+            session_id: session_id.to_owned(),
             leaf_id,
             length,
             tail: format!("{tail:016x}"),
-        }))
+        }
     }
 }
 

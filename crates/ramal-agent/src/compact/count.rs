@@ -4,7 +4,7 @@ use ramal_session::{Kind, Message, ReadError, SessionManager};
 
 use super::CompactionSettings;
 use super::plan::context;
-use crate::tokens::estimate_tokens;
+use crate::tokens::{BYTES, estimate_tokens};
 use crate::transcript::message_of;
 
 /// How many tokens are in a context.
@@ -36,15 +36,60 @@ pub fn context_tokens(
     {
         return Ok(ContextTokens { tokens, is_measured: true });
     }
-    let mut tokens = beside;
-    for message in context(session, None)?.messages() {
-        tokens += estimate_tokens(Message::new(&message?.json));
+    let mut estimate = Estimate::default();
+    estimate.go_on(session, u64::MAX)?;
+    Ok(estimate.tokens(beside))
+}
+
+/// A context of more entries fits no model. Nobody reads all of it, piece by piece, to know that: how long its
+/// lines are is enough.
+const MOST_READ: usize = 1 << 16;
+
+/// An estimate of the context, made piece by piece.
+#[derive(Debug, Default)]
+pub(crate) struct Estimate {
+    tokens: u64,
+    /// Entries that speak of which this is the estimate, and which context they are of.
+    done: usize,
+    of: (String, u64, Option<usize>),
+}
+
+impl Estimate {
+    /// Reads on until so many bytes were read; from the beginning if the context is another one by now.
+    /// Answers whether that is all.
+    pub(crate) fn go_on(&mut self, session: &SessionManager, bytes: u64) -> Result<bool, ReadError> {
+        let leaf = session.get_leaf_entry().map(|leaf| leaf.position());
+        let of = (session.get_session_id().to_owned(), session.generation(), leaf);
+        if self.of != of {
+            *self = Estimate { of, ..Estimate::default() };
+        }
+        let context = context(session, None)?;
+        if bytes < u64::MAX && context.speaking() > MOST_READ {
+            self.tokens = context.entries().map(|entry| entry.size() / BYTES).sum();
+            self.done = context.speaking();
+        }
+        let mut read = 0;
+        while self.done < context.speaking() {
+            if read >= bytes {
+                return Ok(false);
+            }
+            for message in context.messages_of(self.done..self.done + 1) {
+                let json = message?.json;
+                read += json.len() as u64;
+                self.tokens += estimate_tokens(Message::new(&json));
+            }
+            self.done += 1;
+        }
+        Ok(true)
     }
-    Ok(ContextTokens { tokens, is_measured: false })
+
+    pub(crate) fn tokens(&self, beside: u64) -> ContextTokens {
+        ContextTokens { tokens: self.tokens + beside, is_measured: false }
+    }
 }
 
 /// What the answer `measured` counted, and an estimate of what came after it.
-fn measured_tokens(session: &SessionManager, measured: &str) -> Result<Option<u64>, ReadError> {
+pub(crate) fn measured_tokens(session: &SessionManager, measured: &str) -> Result<Option<u64>, ReadError> {
     let mut behind = 0;
     let mut at = session.get_leaf_entry();
     while let Some(entry) = at {

@@ -10,6 +10,7 @@ use ramal_model::{Endpoint, Usage};
 use tokio_util::sync::CancellationToken;
 
 pub use count::{ContextTokens, context_tokens, should_compact};
+pub(crate) use count::{Estimate, measured_tokens};
 pub use plan::{CompactionPlan, plan_compaction};
 
 pub use crate::ask::{AskModel, SummaryError};

@@ -16,6 +16,7 @@ mod templates;
 mod tests;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use model_input::ModelInput;
@@ -156,6 +157,36 @@ impl<'a> SessionContext<'a> {
         self.rendered().map(move |message| {
             message
                 .map(|(number, message)| ContextMessage { json: message.json, entry: session.handle(number) })
+        })
+    }
+
+    /// How many entries speak.
+    pub fn speaking(&self) -> usize {
+        self.survey.items.len()
+    }
+
+    /// The entries that speak, in order.
+    pub fn entries(&self) -> impl Iterator<Item = EntryRef<'a>> {
+        let session = self.session;
+        self.survey.items.iter().map(move |item| session.handle(item.number))
+    }
+
+    /// The messages of some of the entries that speak, by their numbers from 0: for those who do not read
+    /// all at once.
+    pub fn messages_of(
+        &self,
+        speaking: Range<usize>,
+    ) -> impl Iterator<Item = Result<ContextMessage<'a>, ReadError>> {
+        let session = self.session;
+        let items = self.survey.items.get(speaking).unwrap_or_default();
+        items.iter().flat_map(move |item| {
+            let (messages, error) = match render::messages(session, *item) {
+                Ok(messages) => (Some(messages), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            let entry = session.handle(item.number);
+            let messages = messages.into_iter().flatten();
+            messages.map(move |message| Ok(ContextMessage { json: message.json, entry })).chain(error)
         })
     }
 

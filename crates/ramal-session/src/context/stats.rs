@@ -63,7 +63,27 @@ impl SessionManager {
     /// If the log cannot be read any more.
     pub fn get_session_stats(&self) -> Result<SessionStats, ReadError> {
         let mut stats = SessionStats::default();
-        for number in 0..self.tree.len() as u32 {
+        self.add_session_stats(&mut stats, 0, u64::MAX)?;
+        Ok(stats)
+    }
+
+    /// Adds what the entries from a position on say to totals, until so many bytes were read. Answers the
+    /// position to go on from; none if that was all.
+    ///
+    /// # Errors
+    /// If the log cannot be read any more.
+    pub fn add_session_stats(
+        &self,
+        stats: &mut SessionStats,
+        from: usize,
+        bytes: u64,
+    ) -> Result<Option<usize>, ReadError> {
+        let mut read = 0;
+        for position in from..self.tree.len() {
+            if read >= bytes {
+                return Ok(Some(position));
+            }
+            let number = position as u32;
             let node = self.tree.node(number);
             if node.kind == Kind::Message {
                 stats.total_messages += 1;
@@ -76,11 +96,12 @@ impl SessionManager {
             }
             if may_cost(node.kind, node.role) {
                 let entry = self.entry(number)?;
+                read += node.len();
                 stats.usage += cost(&entry).unwrap_or_default();
                 stats.tool_calls += entry.message().map_or(0, |answer| answer.tool_calls().count() as u64);
             }
         }
-        Ok(stats)
+        Ok(None)
     }
 
     /// Tokens and dollars used on the path to a position.

@@ -82,15 +82,19 @@ impl SessionManager {
     /// # Errors
     /// As for [`SessionManager::open`] and [`SessionManager::create`].
     pub fn continue_recent(cwd: &Path, session_dir: Option<&Path>) -> Result<SessionManager, OpenError> {
-        let recent = match session_dir {
+        match SessionManager::most_recent(cwd, session_dir) {
+            Some(path) => SessionManager::open_in(&path, session_dir, cwd),
+            None => SessionManager::create(cwd, session_dir),
+        }
+    }
+
+    /// The file that [`SessionManager::continue_recent`] goes on with; none if there is no such session.
+    pub fn most_recent(cwd: &Path, session_dir: Option<&Path>) -> Option<PathBuf> {
+        match session_dir {
             Some(folder) => library::most_recent(&library::list_folder(folder).sessions, Some(cwd)),
             None => {
                 library::most_recent(&library::list(&library::Places::from_environment(), cwd).sessions, None)
             }
-        };
-        match recent {
-            Some(path) => SessionManager::open_in(&path, session_dir, cwd),
-            None => SessionManager::create(cwd, session_dir),
         }
     }
 

@@ -214,6 +214,11 @@ impl Terminal {
         }
     }
 
+    /// The number of the process, as the system knows it.
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
     fn id(&self) -> Pid {
         Pid::from_child(&self.child)
     }

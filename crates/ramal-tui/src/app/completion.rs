@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ramal_agent::AgentSession;
 use ramal_session::{EntryRef, Kind, Role as Speaker, SessionManager};
 
 use super::say::When;
@@ -12,6 +13,15 @@ use crate::keys::Key;
 
 /// Messages of the user's that are offered beside the entries that have labels.
 const MESSAGES: usize = 50;
+
+/// Entries with labels that are offered at most.
+const LABELS: usize = 1000;
+
+/// Letters of an entry that are kept to be found by.
+const LONGEST: usize = 500;
+
+/// Entries that are read before others get their turn at the session.
+const AT_ONCE: usize = 16;
 
 impl App {
     /// What is written may be another text than before.
@@ -87,14 +97,28 @@ fn user_messages(session: &SessionManager) -> impl Iterator<Item = EntryRef<'_>>
     path.filter(|entry| entry.kind() == Kind::Message && entry.role() == Speaker::User).take(MESSAGES)
 }
 
-/// The entries that are offered: those with labels, then what the user said on this path, the latest first.
-pub(super) fn entries(session: &SessionManager) -> Arc<[Entry]> {
-    let labelled = session.get_labels();
-    let all = labelled.chain(user_messages(session));
-    all.filter_map(|entry| {
-        let label = entry.label().map(str::to_owned);
-        let entry = entry.read().ok()?;
-        Some(Entry { id: entry.id().to_string(), label, text: entry.text() })
-    })
-    .collect()
+/// The entries that are offered: those with labels, then what the user said on this path, the latest first. The
+/// session is held only for a few of them at a time.
+pub(super) fn entries(agent: &AgentSession) -> Arc<[Entry]> {
+    let (generation, positions) = agent.with_session(|session| {
+        let labelled = session.get_labels().take(LABELS);
+        let all = labelled.chain(user_messages(session));
+        (session.generation(), all.map(EntryRef::position).collect::<Vec<_>>())
+    });
+    let pieces = positions.chunks(AT_ONCE).map(|piece| {
+        agent.with_session(|session| {
+            // Of another tree these are other entries; whoever changed it has us look again.
+            let piece = piece.iter().filter(|_| session.generation() == generation);
+            piece.filter_map(|position| offered(session, *position)).collect::<Vec<_>>()
+        })
+    });
+    pieces.flatten().collect()
+}
+
+fn offered(session: &SessionManager, position: usize) -> Option<Entry> {
+    let entry = session.get_entry_at(position)?;
+    let label = entry.label().map(str::to_owned);
+    let entry = entry.read().ok()?;
+    let text = entry.text().chars().take(LONGEST).collect();
+    Some(Entry { id: entry.id().to_string(), label, text })
 }

@@ -11,7 +11,7 @@ use super::look::Look;
 use super::pictures::pictures_in;
 use crate::markdown::run::rewrap;
 use crate::text::width::fit;
-use crate::transcript::{Block, Followed, LiveTurn, Options, Transcript, lines};
+use crate::transcript::{Block, Followed, LiveTurn, Options, Transcript};
 
 /// Lines since the last whole block that are kept for the case that the window changes its size.
 const KEPT: usize = 500;
@@ -64,7 +64,7 @@ impl Conversation {
         }
     }
 
-    /// Prints the end of the path: so many entries of it, or as many as it takes for so many rows.
+    /// Prints the end of the path: so many rows of it, from so many entries, at most.
     ///
     /// # Errors
     /// If the log cannot be read.
@@ -75,17 +75,29 @@ impl Conversation {
         rows: usize,
         scene: &Drawn<'_>,
     ) -> Result<(), ReadError> {
-        self.transcript.read_more(session, entries)?;
-        let all = match rows {
-            usize::MAX => lines(self.transcript.blocks(), scene.width, &scene.look.theme, &scene.options),
-            rows => {
-                let theme = &scene.look.theme;
-                self.transcript.read_lines(session, rows, scene.width, theme, &scene.options)?
-            }
-        };
+        let (width, theme) = (scene.width, &scene.look.theme);
+        let all = self.transcript.read_lines_of(session, entries, rows, width, theme, &scene.options)?;
         let from = all.len().saturating_sub(rows);
         self.pending.extend(all.into_iter().skip(from));
         self.live = LiveTurn::below(session.get_cwd(), self.transcript.blocks().next_back().cloned());
+        Ok(())
+    }
+
+    /// Begins below what was printed of the path before: all but its last entries, of which there are so many.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub(super) fn goes_on_at(&mut self, session: &SessionManager, below: usize) -> Result<(), ReadError> {
+        // With one that was printed, so that what comes next knows what it stands below.
+        self.transcript.read_more(session, below + 1)?;
+        let path = std::iter::successors(session.get_leaf_entry(), |entry| entry.parent());
+        let fresh: HashSet<EntryId> = path.take(below).filter_map(|entry| entry.id().ok()).collect();
+        let is_fresh = |block: &Block| block.entry_id().is_some_and(|id| fresh.contains(id));
+        let printed = self.transcript.blocks().rfind(|block| !is_fresh(block)).cloned();
+        self.live = LiveTurn::below(session.get_cwd(), printed);
+        for block in self.transcript.blocks().filter(|block| is_fresh(block)) {
+            self.live.push(block.clone());
+        }
         Ok(())
     }
 

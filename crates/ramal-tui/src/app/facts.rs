@@ -84,30 +84,23 @@ impl App {
         let known = self.facts.session_id.clone();
         let look = move || {
             let cwd = agent.cwd();
-            let (id, name, place, is_damaged, file, entries) = agent.with_session(|session| {
-                let file = session.get_session_file().filter(|_| session.is_on_disk());
+            let (id, name, place, is_damaged) = agent.with_session(|session| {
                 (
                     session.get_session_id().to_owned(),
                     session.get_session_name(),
                     Place::of(session),
                     session.damaged_lines() > 0,
-                    file.map(PathBuf::from),
-                    completion::entries(session),
                 )
             });
             let choice = agent.model_choice().ok();
-            let tokens = agent.context_tokens().ok().map(|count| count.tokens);
+            let entries = completion::entries(&agent);
+            let tokens = agent.context_tokens_by_and_by().ok().map(|count| count.tokens);
             let model = choice.as_ref().and_then(|choice| choice.model.clone());
             let window = model.as_deref().and_then(|model| host.window(model));
-            // What all branches cost is read once, and counted on from there. By a handle of its own: it
-            // may take seconds, and nobody waits for it.
-            let used = (known != id).then(|| match file {
-                Some(file) => SessionManager::open_in(&file, None, &cwd)
-                    .ok()
-                    .and_then(|session| session.get_session_stats().ok())
-                    .map(|stats| stats.usage)
-                    .unwrap_or_default(),
-                None => Usage::default(),
+            // What all branches cost is read once, and counted on from there.
+            let used = (known != id).then(|| match agent.get_session_stats_by_and_by() {
+                Ok(Some(stats)) => stats.usage,
+                Ok(None) | Err(_) => Usage::default(),
             });
             let git = host.git_branch(&cwd);
             let thinking = choice.map_or("off", |choice| choice.thinking.name());

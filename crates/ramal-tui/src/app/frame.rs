@@ -2,7 +2,8 @@
 
 use ratatui::text::{Line, Span};
 
-use super::{App, spinner};
+use super::{App, Look, spinner};
+use crate::editor::Editor;
 use crate::images::Protocol;
 use crate::markdown::run::fit_line;
 use crate::screen::{Cursor, rule};
@@ -130,21 +131,14 @@ impl App {
                 put(&mut lines, more, at);
             }
             None => {
-                let border = self.look.theme.style(Role::Border);
-                self.editor.resize(columns, (rows / EDITOR_SHARE).max(1));
-                let drawing = self.editor.lines(columns, &self.look.theme);
-                let above = (drawing.above > 0).then(|| format!("↑ {}", drawing.above));
                 let has_stash = self.drafts.as_ref().is_some_and(|drafts| drafts.has_stash());
                 let stash = has_stash.then(|| {
                     let key = self.look.keymap.hint(crate::keys::ActionId::StashDraft);
                     format!("something is put aside: {}", key.unwrap_or_default())
                 });
-                let above = [above, stash].into_iter().flatten().collect::<Vec<_>>().join(" · ");
-                lines.push(rule(self.columns, &above, border));
-                let at = Cursor { column: drawing.cursor.x, row: drawing.cursor.y };
-                put(&mut lines, drawing.lines, Some(at));
-                let under = if drawing.below > 0 { format!("↓ {}", drawing.below) } else { String::new() };
-                lines.push(rule(self.columns, &under, border));
+                let Written { lines: more, cursor: at } =
+                    written(&mut self.editor, stash, self.columns, self.rows, &self.look);
+                put(&mut lines, more, Some(at));
                 lines.extend(self.completer.lines(columns, &self.look.theme));
             }
         }
@@ -283,6 +277,33 @@ impl App {
     }
 }
 
+/// An editor between two lines.
+pub(super) struct Written {
+    pub(super) lines: Vec<Line<'static>>,
+    pub(super) cursor: Cursor,
+}
+
+/// What is written, as a part of a screen of that size. `says` stands in the line above it.
+pub(super) fn written(
+    editor: &mut Editor,
+    says: Option<String>,
+    columns: u16,
+    rows: u16,
+    look: &Look,
+) -> Written {
+    let border = look.theme.style(Role::Border);
+    editor.resize(usize::from(columns), (usize::from(rows) / EDITOR_SHARE).max(1));
+    let drawing = editor.lines(usize::from(columns), &look.theme);
+    let above = (drawing.above > 0).then(|| format!("↑ {}", drawing.above));
+    let above = [above, says].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let under = if drawing.below > 0 { format!("↓ {}", drawing.below) } else { String::new() };
+    let mut lines = vec![rule(columns, &above, border)];
+    lines.extend(drawing.lines);
+    lines.push(rule(columns, &under, border));
+    let cursor = Cursor { column: drawing.cursor.x, row: drawing.cursor.y.saturating_add(1) };
+    Written { lines, cursor }
+}
+
 /// A line with something at its left and something at its right end; the left gives way.
 fn spread(left: Vec<Span<'static>>, right: Vec<Span<'static>>, columns: usize) -> Line<'static> {
     let wide = |spans: &[Span<'_>]| spans.iter().map(|span| width(&span.content)).sum::<usize>();
@@ -298,7 +319,7 @@ fn spread(left: Vec<Span<'static>>, right: Vec<Span<'static>>, columns: usize) -
 }
 
 /// A directory, with `~` for the user's own.
-fn shown_path(path: &std::path::Path, home: Option<&std::path::Path>) -> String {
+pub(super) fn shown_path(path: &std::path::Path, home: Option<&std::path::Path>) -> String {
     let shown = match home.and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
         Some(rest) => format!("~/{}", rest.display()),

@@ -4,8 +4,9 @@
 //! done. It answers with frames and with [`Effect`]s, and waits for nothing: what takes longer than a moment
 //! is a job beside it. [`run`] stands between it and the terminal.
 //!
-//! [`conversation`] is what is printed on the main screen, [`over`] what covers it, [`keys`] what keys do,
-//! [`slash`] what words do, [`moves`] how one goes elsewhere, [`frame`] what all of it looks like.
+//! [`opening`] is what is seen before a session is there, [`conversation`] what is printed on the main screen,
+//! [`over`] what covers it, [`keys`] what keys do, [`slash`] what words do, [`moves`] how one goes elsewhere,
+//! [`frame`] what all of it looks like.
 
 mod asks;
 mod choices;
@@ -21,6 +22,7 @@ mod jobs;
 mod keys;
 mod look;
 mod moves;
+mod opening;
 mod over;
 mod pictures;
 mod questions;
@@ -46,6 +48,7 @@ pub use self::asks::{Answer, Ask, Asker, Remembered};
 pub use self::drafts::{Drafts, Owner, Stashed};
 pub use self::host::{DoubleEscape, Host, Wishes};
 pub use self::look::Look;
+pub use self::opening::{Door, Doorway, Finder, Opening, Waited};
 pub use self::run::{Left, Messages, Start, run};
 pub use self::slash::command_names;
 
@@ -73,6 +76,8 @@ pub(crate) enum Message {
     Event(Arc<AgentEvent>),
     /// Work beside is done; this takes in what came of it.
     Done(Job),
+    /// While a session is opened; of no interest once it is.
+    Opening(opening::Step),
 }
 
 /// What is to be done with the terminal.
@@ -177,6 +182,7 @@ impl App {
                 job(self);
                 self.is_stale = true;
             }
+            Message::Opening(_) => {}
         }
     }
 
@@ -241,7 +247,8 @@ impl App {
             return;
         }
         let agent = self.agent.clone();
-        let (changed, goes_on) = agent.with_session(|session| {
+        // Whoever reads in it just now takes longer than a look may; the next one is soon.
+        let looked = agent.try_with_session(|session| {
             let end =
                 session.get_leaf_entry().filter(|leaf| !leaf.has_children()).map(|leaf| leaf.position());
             match session.refresh() {
@@ -249,6 +256,7 @@ impl App {
                 other => (other, false),
             }
         });
+        let Some((changed, goes_on)) = looked else { return };
         match changed {
             Ok(false) => return,
             Ok(true) if goes_on => self.hint = Some("Another program goes on in this session".into()),

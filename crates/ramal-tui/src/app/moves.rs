@@ -137,7 +137,7 @@ impl App {
         next.print(self.take_said());
         next.print([Line::default(), divider]);
         let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);
-        let printed = agent.with_session(|session| next.print_end(session, 1, rows, &scene));
+        let printed = agent.with_session(|session| next.print_end(session, usize::MAX, rows, &scene));
         self.conversation = next;
         if let Err(error) = printed {
             self.say_wrong(&error);

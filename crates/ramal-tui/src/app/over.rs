@@ -1,9 +1,10 @@
 //! What covers the main screen: the tree, the selectors, the whole transcript.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
-use ramal_session::{EntryId, SessionManager};
+use ramal_session::{EntryId, ReadError, SessionManager};
 
 use super::moves::SumUp;
 use super::sessions::{self, Sessions};
@@ -19,6 +20,11 @@ use crate::theme::Role;
 use crate::transcript_view::{self, TranscriptView};
 use crate::tree_selector::Summary;
 use crate::tree_view::{self, TreeView};
+
+/// Bytes that are read beside the screen before others get their turn at the session, …
+const PIECE: u64 = 1 << 20;
+/// … and how long they have.
+const BREATH: Duration = Duration::from_millis(1);
 
 /// A view on the whole screen.
 pub(super) enum Over {
@@ -103,7 +109,14 @@ impl App {
         }
         self.cover(Over::Messages(Box::new(view)));
         let agent = self.agent.clone();
-        let read = move || agent.with_session(|session| message_view::rows(session));
+        let read = move || {
+            let mut reader = agent.with_session(|session| message_view::Reader::new(session));
+            // Others get their turn at the session in between.
+            while !agent.with_session(|session| reader.read_more(session, PIECE))? {
+                std::thread::sleep(BREATH);
+            }
+            Ok::<_, ReadError>(reader.into_rows())
+        };
         self.aside(read, |app, rows| {
             let Some(Over::Messages(view)) = app.over.last_mut() else { return };
             match rows {

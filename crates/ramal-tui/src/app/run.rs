@@ -11,10 +11,10 @@ use ramal_session::SessionManager;
 use tokio::runtime::Handle;
 
 use super::frame::Frame;
-use super::{App, Asker, Effect, Host, Leaving, Look, Message, spinner};
+use super::opening::{Door, Handed};
+use super::{App, Asker, Effect, Host, Leaving, Message, spinner};
 use crate::images::Protocol;
 use crate::terminal::{InputThread, Terminal, TerminalWriter};
-use crate::theme::Background;
 
 /// How long nothing may be drawn while things keep happening.
 const FRAME: Duration = Duration::from_millis(16);
@@ -36,26 +36,16 @@ pub struct Start {
     pub host: Arc<dyn Host>,
     /// Where work is done beside the screen.
     pub runtime: Handle,
-    /// What is drawn with.
-    pub look: Look,
     /// What is said at once.
     pub said: Option<ramal_agent::Prompt>,
     /// What the user is to be told first.
     pub notices: Vec<String>,
-    /// The user's own directory, which is shown as `~`.
-    pub home: Option<PathBuf>,
     /// Where the user is.
     pub user_cwd: PathBuf,
     /// How the terminal draws pictures, if it can.
     pub graphics: Option<Protocol>,
     /// The session selector is opened at once.
     pub opens_sessions: bool,
-    /// The size of the terminal, columns and rows.
-    pub size: (u16, u16),
-    /// The background of the terminal.
-    pub background: Background,
-    /// Messages, and where they are sent.
-    pub channel: Messages,
 }
 
 /// What happens comes through here, from before a session is there.
@@ -91,12 +81,11 @@ pub enum Left {
 ///
 /// # Errors
 /// If the terminal cannot be read or written to.
-pub fn run(terminal: Terminal, start: Start) -> io::Result<Left> {
-    let mut terminal = terminal;
-    let sender = start.channel.sender.clone();
-    let input = terminal.listen(move |input| sender.send(Message::Input(input)).is_ok())?;
-    let (mut app, messages) = App::new(start);
-    let mut screen = Outlet { writer: terminal.writer(), terminal: &terminal, input: &input, covers: false };
+pub fn run(door: Door, start: Start) -> io::Result<Left> {
+    let Handed { terminal, input, writer, parts, kept } = door.hand_over();
+    let (mut app, messages) = App::new(start, parts);
+    kept.into_iter().for_each(|message| app.take(message));
+    let mut screen = Outlet { writer, terminal: &terminal, input: &input, covers: false };
     let left = screen.serve(&mut app, &messages);
     // Whatever it was, what a turn has is stored.
     app.end(ENDING);

@@ -11,6 +11,8 @@ use super::completion;
 use super::conversation::Conversation;
 use super::facts::Facts;
 use super::jobs::Writes;
+use super::look::Look;
+use super::opening::{Parts, Seen};
 use super::say::When;
 use super::{App, Message, Start};
 use crate::completing::{Completer, Sources};
@@ -24,22 +26,9 @@ use crate::transcript::Block;
 
 impl App {
     /// A conversation, and what it is to be told.
-    pub(super) fn new(start: Start) -> (App, Receiver<Message>) {
-        let Start {
-            agent,
-            host,
-            runtime,
-            look,
-            said,
-            notices,
-            home,
-            user_cwd,
-            size,
-            background,
-            graphics,
-            opens_sessions,
-            channel,
-        } = start;
+    pub(super) fn new(start: Start, parts: Parts) -> (App, Receiver<Message>) {
+        let Start { agent, host, runtime, said, notices, user_cwd, graphics, opens_sessions } = start;
+        let Parts { look, background, channel, home, size, seen } = parts;
         let (columns, rows) = (size.0.max(1), size.1.max(1));
         let wishes = host.wishes(&agent.cwd());
         let conversation = agent.with_session(|session| Conversation::at_leaf(session));
@@ -47,8 +36,12 @@ impl App {
         agent.listen(move |event| sender.send(Message::Event(Arc::clone(event))).is_ok());
         let highlighter = Arc::clone(&look.highlighter);
         runtime.spawn_blocking(move || highlighter.load());
+        let (screen, is_greeted, end) = match seen {
+            Some(Seen { screen, leaf }) => (screen, true, leaf),
+            None => (Screen::new(columns, rows), false, None),
+        };
         let mut app = App {
-            screen: Screen::new(columns, rows),
+            screen,
             hides_thinking: wishes.hides_thinking,
             facts: Facts::of(agent.cwd()),
             editor: Editor::new(),
@@ -94,9 +87,20 @@ impl App {
             is_resized: false,
         };
         app.take_up_draft();
-        app.greet();
-        app.print_session();
-        for notice in notices {
+        // The directory of the session may want another theme than the one where the user is.
+        let (theme, problems) = app.host.theme(&app.wishes.theme, background);
+        app.is_resized = is_greeted && theme != app.look.theme;
+        app.look.theme = theme;
+        if !is_greeted && !app.wishes.is_quiet {
+            let greeting = greeting(&app.look, columns);
+            app.conversation.print(greeting);
+        }
+        match end {
+            Some(end) => app.go_on_below(end.as_deref()),
+            None => app.print_session(),
+        }
+        app.tell_interruption();
+        for notice in notices.into_iter().chain(problems) {
             app.say(Block::notice(&notice));
         }
         app.look_at_session();
@@ -111,32 +115,6 @@ impl App {
             app.say_wrong(&error);
         }
         (app, channel.receiver)
-    }
-
-    /// A line that says what this is, and which keys lead on.
-    fn greet(&mut self) {
-        if self.wishes.is_quiet {
-            return;
-        }
-        let theme = &self.look.theme;
-        let (accent, dim) = (theme.style(Role::Accent), theme.style(Role::Dim));
-        let mut spans =
-            vec![Span::styled("ramal", accent), Span::styled(format!(" {}", env!("CARGO_PKG_VERSION")), dim)];
-        let keys = [
-            (ActionId::Tree, "the tree"),
-            (ActionId::OpenTranscript, "all that was said"),
-            (ActionId::Hotkeys, "all keys"),
-        ];
-        for (action, what) in keys {
-            if let Some(key) = self.look.keymap.hint(action) {
-                spans.push(Span::styled(format!("  {key}"), accent));
-                spans.push(Span::styled(format!(" {what}"), dim));
-            }
-        }
-        spans.push(Span::styled("  /", accent));
-        spans.push(Span::styled(" commands", dim));
-        let line = fit_line(Line::from(spans), usize::from(self.columns));
-        self.conversation.print([line, Line::default()]);
     }
 
     /// The end of what was said in the session before.
@@ -158,16 +136,71 @@ impl App {
             let printed = if is_cut { limit } else { count };
             let style = self.look.theme.style(Role::Border);
             next.print([rule(self.columns, &title(session, count, printed), style)]);
-            let printed = next.print_end(session, limit, usize::MAX, &scene);
+            let printed = next.print_end(session, limit, ROWS, &scene);
             self.conversation = next;
-            printed.and_then(|()| Ok(ramal_agent::interruption(session)?))
+            printed
         });
-        match printed {
+        if let Err(error) = printed {
+            self.say_wrong(&error);
+        }
+    }
+
+    /// The session was printed up to the entry `end` before it was open: what stands below it is printed now.
+    fn go_on_below(&mut self, end: Option<&str>) {
+        let agent = self.agent.clone();
+        let below = agent.with_session(|session| {
+            let path = std::iter::successors(session.get_leaf_entry(), |entry| entry.parent());
+            let end = end.and_then(|id| session.get_entry(id));
+            let below = path.take(MOST_BELOW).position(|entry| Some(entry) == end);
+            // Before the first entry there is nothing on any path.
+            let below = below.or_else(|| (end.is_none() && session.get_leaf_entry().is_none()).then_some(0));
+            Some(self.conversation.goes_on_at(session, below?))
+        });
+        match below {
+            Some(Ok(())) => {}
+            Some(Err(error)) => self.say_wrong(&error),
+            // The end of the log led elsewhere than all of it.
+            None => self.went(),
+        }
+    }
+
+    /// Says that the last turn broke off, if it did.
+    fn tell_interruption(&mut self) {
+        match self.with_session(|session| ramal_agent::interruption(session)) {
             Ok(Some(open)) => self.say(Block::notice(&open.message())),
             Ok(None) => {}
             Err(error) => self.say_wrong(&error),
         }
     }
+}
+
+/// Rows of a session that are printed when it is opened, at most.
+const ROWS: usize = 600;
+
+/// Entries that may have been appended while a session was opened: what the options choose for it, and what
+/// another program said meanwhile.
+const MOST_BELOW: usize = 64;
+
+/// A line that says what this is, and which keys lead on; and a blank one.
+pub(super) fn greeting(look: &Look, columns: u16) -> [Line<'static>; 2] {
+    let theme = &look.theme;
+    let (accent, dim) = (theme.style(Role::Accent), theme.style(Role::Dim));
+    let mut spans =
+        vec![Span::styled("ramal", accent), Span::styled(format!(" {}", env!("CARGO_PKG_VERSION")), dim)];
+    let keys = [
+        (ActionId::Tree, "the tree"),
+        (ActionId::OpenTranscript, "all that was said"),
+        (ActionId::Hotkeys, "all keys"),
+    ];
+    for (action, what) in keys {
+        if let Some(key) = look.keymap.hint(action) {
+            spans.push(Span::styled(format!("  {key}"), accent));
+            spans.push(Span::styled(format!(" {what}"), dim));
+        }
+    }
+    spans.push(Span::styled("  /", accent));
+    spans.push(Span::styled(" commands", dim));
+    [fit_line(Line::from(spans), usize::from(columns)), Line::default()]
 }
 
 /// What stands above a session that is gone on with.

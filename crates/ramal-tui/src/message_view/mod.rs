@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use ramal_session::{EntryId, ReadError, SessionManager};
+use ramal_session::{EntryId, Irregular, Kind, ReadError, Role as Speaker, SessionManager};
 use ratatui::text::Line;
 
 use crate::keys::{ActionId, Key, Keymap};
@@ -52,18 +52,69 @@ pub type Told = list_view::Told<Origin>;
 /// # Errors
 /// If the log cannot be read any more.
 pub fn rows(session: &SessionManager) -> Result<Vec<MessageRow>, ReadError> {
-    let path: HashSet<usize> = session.get_branch(None).iter().map(|entry| entry.position()).collect();
-    let row = |(id, text): (EntryId, String)| {
-        let entry = session.get_entry(&id);
-        MessageRow {
-            is_on_path: entry.is_some_and(|entry| path.contains(&entry.position())),
-            label: session.get_label(&id).map(str::to_owned),
-            time: entry.and_then(|entry| Timestamp::from_millisecond(entry.time()?).ok()),
-            id,
-            text,
+    let mut reader = Reader::new(session);
+    while !reader.read_more(session, u64::MAX)? {}
+    Ok(reader.rows)
+}
+
+/// Reads what [`rows`] answers, a piece at a time.
+#[derive(Debug, Default)]
+pub struct Reader {
+    rows: Vec<MessageRow>,
+    path: HashSet<usize>,
+    next: usize,
+    of: (String, u64),
+}
+
+impl Reader {
+    /// Nothing is read yet.
+    pub fn new(session: &SessionManager) -> Reader {
+        Reader {
+            path: session.get_branch(None).iter().map(|entry| entry.position()).collect(),
+            of: (session.get_session_id().to_owned(), session.generation()),
+            ..Reader::default()
         }
-    };
-    Ok(session.get_user_messages_for_branching()?.into_iter().map(row).collect())
+    }
+
+    /// Reads on until so many bytes were read; from the beginning if it is another tree by now. Answers whether
+    /// that is all.
+    ///
+    /// # Errors
+    /// If the log cannot be read any more.
+    pub fn read_more(&mut self, session: &SessionManager, bytes: u64) -> Result<bool, ReadError> {
+        if (session.get_session_id(), session.generation()) != (&*self.of.0, self.of.1) {
+            *self = Reader::new(session);
+        }
+        let mut read = 0;
+        while let Some(entry) = session.get_entry_at(self.next) {
+            if read >= bytes {
+                return Ok(false);
+            }
+            self.next += 1;
+            let is_said = entry.kind() == Kind::Message && entry.role() == Speaker::User;
+            if !is_said || entry.irregular() == Some(Irregular::NoId) {
+                continue;
+            }
+            read += entry.size();
+            let said = entry.read()?;
+            let text = said.text();
+            if !text.trim().is_empty() {
+                self.rows.push(MessageRow {
+                    is_on_path: self.path.contains(&entry.position()),
+                    label: entry.label().map(str::to_owned),
+                    time: entry.time().and_then(|time| Timestamp::from_millisecond(time).ok()),
+                    id: said.id().clone(),
+                    text,
+                });
+            }
+        }
+        Ok(true)
+    }
+
+    /// What was read.
+    pub fn into_rows(self) -> Vec<MessageRow> {
+        self.rows
+    }
 }
 
 /// The messages, and what is being searched in them.

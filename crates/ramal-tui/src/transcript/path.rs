@@ -131,13 +131,30 @@ impl Transcript {
         theme: &Theme,
         options: &Options<'_>,
     ) -> Result<Vec<Line<'static>>, ReadError> {
+        self.read_lines_of(session, usize::MAX, rows, width, theme, options)
+    }
+
+    /// As [`Transcript::read_lines`], from so many entries at most.
+    ///
+    /// # Errors
+    /// If the log cannot be read any more.
+    pub fn read_lines_of(
+        &mut self,
+        session: &SessionManager,
+        entries: usize,
+        rows: usize,
+        width: usize,
+        theme: &Theme,
+        options: &Options<'_>,
+    ) -> Result<Vec<Line<'static>>, ReadError> {
         loop {
             let lines = super::lines(&self.blocks, width, theme, options);
-            if lines.len() >= rows || self.is_whole() {
+            let left = entries.saturating_sub(self.read);
+            if lines.len() >= rows || self.is_whole() || left == 0 {
                 return Ok(lines);
             }
             // More each time, so that a path of many silent entries is not drawn over and over.
-            self.read_more(session, SLICE.max(self.blocks.len()))?;
+            self.read_more(session, SLICE.max(self.blocks.len()).min(left))?;
         }
     }
 

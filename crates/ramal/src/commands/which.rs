@@ -43,20 +43,20 @@ impl Which {
         self.resume == Some(None)
     }
 
-    /// As [`Which::open`], where one can be chosen later; and where nothing is said and the settings want it
+    /// As [`Which::open_telling`], where one can be chosen later; and where nothing is said and the settings want it
     /// (`autoResume`), the most recent session of the directory.
     ///
     /// # Errors
     /// As for [`Which::open`].
-    pub(crate) fn open_or_resume(&self, globals: &Globals) -> anyhow::Result<Opened> {
+    pub(crate) fn open_or_resume(&self, globals: &Globals, found: &dyn Fn(&Path)) -> anyhow::Result<Opened> {
         if self.wants_selector() {
             return Ok(SessionManager::create(&resolve::cwd()?, globals.session_dir.as_deref())?.into());
         }
         let says_nothing = Which { name: self.name.clone(), ..Which::default() } == *self;
         if says_nothing && settings::load(&resolve::cwd()?).0.screen.auto_resume {
-            return Which { continue_: true, ..self.clone() }.open(globals);
+            return Which { continue_: true, ..self.clone() }.open_telling(globals, found);
         }
-        self.open(globals)
+        self.open_telling(globals, found)
     }
 
     /// The session, found. Writes nothing.
@@ -64,6 +64,14 @@ impl Which {
     /// # Errors
     /// If there is no such session, or it cannot be opened.
     pub(crate) fn open(&self, globals: &Globals) -> anyhow::Result<Opened> {
+        self.open_telling(globals, &|_| {})
+    }
+
+    /// The same. Before a log is read that is gone on with, `found` is told where it lies.
+    ///
+    /// # Errors
+    /// As for [`Which::open`].
+    pub(crate) fn open_telling(&self, globals: &Globals, found: &dyn Fn(&Path)) -> anyhow::Result<Opened> {
         let session_dir = globals.session_dir.as_deref();
         let cwd = resolve::cwd()?;
         if self.no_session {
@@ -79,6 +87,7 @@ impl Which {
         if let Some(name) =
             self.session.as_deref().filter(|name| is_new_file(name) || Path::new(name).is_file())
         {
+            found(Path::new(name));
             let mut session = SessionManager::open_in(Path::new(name), session_dir, &cwd)?;
             remembered::recall(&mut session);
             return Ok(session.into());
@@ -90,13 +99,19 @@ impl Which {
         }
         let resumed = self.resume.as_ref().and_then(|name| name.as_deref());
         if let Some(name) = self.session.as_deref().or(resumed) {
-            return Ok(resolve::session(Some(name), globals)?.into());
+            let path = resolve::session_path(Some(name), globals)?;
+            found(&path);
+            let mut session = SessionManager::open(&path, session_dir)?;
+            remembered::recall(&mut session);
+            return Ok(session.into());
         }
         if self.continue_ {
-            let mut session = SessionManager::continue_recent(&cwd, session_dir)?;
-            if !session.is_on_disk() {
+            let Some(path) = SessionManager::most_recent(&cwd, session_dir) else {
                 failure::note("No session of this directory to go on with: this is a new one");
-            }
+                return Ok(SessionManager::create(&cwd, session_dir)?.into());
+            };
+            found(&path);
+            let mut session = SessionManager::open_in(&path, session_dir, &cwd)?;
             remembered::recall(&mut session);
             return Ok(session.into());
         }

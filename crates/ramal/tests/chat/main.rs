@@ -2,9 +2,6 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[allow(dead_code, reason = "shared with other tests")]
-#[path = "../support/mod.rs"]
-mod support;
 mod abort;
 mod doing;
 mod drafts;
@@ -15,10 +12,14 @@ mod leaving;
 mod library;
 mod moving;
 mod odd;
+mod opening;
 mod recording;
 mod resizing;
 mod screens;
 mod slash;
 mod summing_up;
+#[allow(dead_code, reason = "shared with other tests")]
+#[path = "../support/mod.rs"]
+mod support;
 mod talking;
 mod world;
