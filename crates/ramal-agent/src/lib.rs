@@ -41,7 +41,7 @@ pub use error::AgentError;
 pub use events::{AgentEvent, CompactionReason};
 pub use interrupted::{Interruption, interruption};
 pub use navigate::{NavigateOptions, Navigated};
-pub use operation::Operation;
+pub use operation::{Operation, Within};
 pub use queue::{Prompt, QueueMode};
 pub use session::{AgentConfig, AgentSession, FindModel, ModelChoice, Permit, Reconfigure};
 pub use system_prompt::{ContextFile, ContextFiles, context_files, system_prompt};

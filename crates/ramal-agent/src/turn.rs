@@ -78,6 +78,18 @@ impl AgentSession {
         Ok(id)
     }
 
+    /// Has the model answer what is there, though the user said nothing new.
+    ///
+    /// # Errors
+    /// As for [`AgentSession::prompt`].
+    pub fn go_on(&self) -> Result<(), AgentError> {
+        let stage = self.shared.stage.enter(Operation::Turn)?;
+        self.must_be_able_to_work()?;
+        let session = self.clone();
+        tokio::spawn(async move { session.run(stage, Vec::new()).await });
+        Ok(())
+    }
+
     /// Says something as soon as the model has finished what it is at: before the calls that it has
     /// not run yet. While something else than a turn runs it is said after that (contract, section 6);
     /// while nothing runs it is a prompt.
@@ -196,7 +208,8 @@ impl AgentSession {
         let mut work = Work {
             session: self,
             abort: stage.abort.clone(),
-            tip: None,
+            // Where something is said, that is where it begins.
+            tip: if said.is_empty() { self.leaf_id().ok().flatten() } else { None },
             messages: Vec::new(),
             has_overflowed: false,
         };

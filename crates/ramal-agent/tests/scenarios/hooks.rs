@@ -31,7 +31,7 @@ async fn a_hook_blocks_a_call() {
     let hook = TestHook {
         tool_call: on(move |call| {
             asked.push(call);
-            async { Ok(ToolCallAnswer { block: Some("not today".into()) }) }
+            async { Ok(ToolCallAnswer { block: Some("not today".into()), ..ToolCallAnswer::default() }) }
         }),
         ..TestHook::default()
     };
