@@ -474,6 +474,8 @@ mod tests {
         let hook = fixed(r#"{"block":true,"reason":"no"}"#);
         assert_eq!(hook.tool_call(&call()).await.unwrap().block.as_deref(), Some("no"));
         assert_eq!(asked(&hook), r#"tool_call {"toolCallId":"c1","toolName":"ls","input":{"path":1e3}}"#);
+        let changed = fixed(r#"{"input":{"path":"b"}}"#).tool_call(&call()).await.unwrap();
+        assert_eq!((changed.block, changed.arguments.as_deref()), (None, Some(r#"{"path":"b"}"#)));
         assert!(fixed(r#"{"block":true}"#).tool_call(&call()).await.unwrap().block.is_some());
         assert_eq!(fixed(r#"{"block":false,"reason":"no"}"#).tool_call(&call()).await.unwrap().block, None);
         let hook = fixed(r#"{"content":[{"type":"text","text":"b"}],"isError":true}"#);

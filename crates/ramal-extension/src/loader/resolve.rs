@@ -144,6 +144,7 @@ mod tests {
         let put = |name: &str, text: &str| {
             let path = root.join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            #[expect(clippy::disallowed_methods, reason = "a file of the test's own")]
             std::fs::write(&path, text).unwrap();
         };
         for name in [

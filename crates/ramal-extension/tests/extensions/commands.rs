@@ -154,9 +154,8 @@ async fn what_extensions_say() {
     assert_eq!(entries[0]["details"], json!({ "k": 1 }));
     assert_eq!(world.kept("state"), [json!(["mine", "off", true, false, "beta"])]);
     assert_eq!(world.shown(), ["notify The Speaker info x"]);
-    let requests = world.model.requests.lock().unwrap();
-    assert!(requests[1].messages.last().unwrap().contains("loud"));
-    drop(requests);
+    let last = world.model.requests.lock().unwrap()[1].messages.last().unwrap().clone();
+    assert!(last.contains("loud"), "{last}");
     let shown = within(world.extensions.render("note", &entries[0].to_string(), true)).await;
     assert_eq!(shown, Some(vec!["quiet true".to_owned()]));
     assert_eq!(within(world.extensions.render("other", "{}", true)).await, None);

@@ -1,5 +1,12 @@
 //! Real extensions around a real session whose model plays a script.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail this way, and writes files of its own"
+)]
+
 mod support;
 
 mod commands;

@@ -31,8 +31,8 @@ const TOOL: &str = r#"
 "#;
 
 fn result(world: &World) -> Value {
-    let results = world.entries().into_iter().filter(|entry| entry["message"]["role"] == "toolResult");
-    results.last().unwrap()["message"].clone()
+    let mut entries = world.entries().into_iter().rev();
+    entries.find(|entry| entry["message"]["role"] == "toolResult").unwrap()["message"].clone()
 }
 
 #[tokio::test(flavor = "multi_thread")]
