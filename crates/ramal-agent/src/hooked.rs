@@ -20,7 +20,11 @@ impl AgentSession {
     ) -> Option<T> {
         let limit = self.config().hook_limit;
         let answering = self.shared.stage.hooked(AssertUnwindSafe(answering).catch_unwind());
-        let error = match tokio::time::timeout(limit, answering).await {
+        let answered = match hook.keeps_time() {
+            true => Ok(answering.await),
+            false => tokio::time::timeout(limit, answering).await,
+        };
+        let error = match answered {
             Ok(Ok(Ok(answer))) => return Some(answer),
             Ok(Ok(Err(error))) => error,
             Ok(Err(_)) => "it broke off by a fault of its own".to_owned(),
@@ -31,11 +35,12 @@ impl AgentSession {
     }
 
     pub(crate) fn hook_failed(&self, hook: &dyn Hook, event: HookEvent, error: &str) {
-        self.emit(AgentEvent::HookError {
-            hook: hook.name().to_owned(),
-            event: event.name(),
-            error: error.to_owned(),
-        });
+        self.tell_hook_error(hook.name(), event.name(), error);
+    }
+
+    /// Tells that somebody who takes part failed in something: an event that is no hook, a command.
+    pub fn tell_hook_error(&self, hook: &str, event: &'static str, error: &str) {
+        self.emit(AgentEvent::HookError { hook: hook.to_owned(), event, error: error.to_owned() });
     }
 
     /// As [`AgentSession::ask`], given up at once when `abort` is cancelled.

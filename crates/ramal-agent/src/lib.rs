@@ -51,7 +51,7 @@ pub use handoff::HandedOff;
 pub use interrupted::{Interruption, interruption};
 pub use move_to::Moved;
 pub use navigate::{NavigateOptions, Navigated};
-pub use operation::Operation;
+pub use operation::{Operation, Within};
 pub use queue::{Prompt, QueueMode};
 pub use session::{AgentConfig, AgentSession, FindModel, ModelChoice, Permit, Reconfigure};
 pub use side_question::SideAnswer;

@@ -74,6 +74,23 @@ tokio::task_local! {
     static HOOKED: Vec<usize>;
 }
 
+/// The sessions whose hooks something belongs to: so that it can be taken along to another task, and
+/// what is done there is refused as it would be in the hook itself.
+#[derive(Debug, Clone, Default)]
+pub struct Within(Vec<usize>);
+
+impl Within {
+    /// Those that this task is running in.
+    pub fn current() -> Within {
+        Within(HOOKED.try_with(Clone::clone).unwrap_or_default())
+    }
+
+    /// Does something as a part of these hooks.
+    pub async fn scope<T>(self, work: impl Future<Output = T>) -> T {
+        HOOKED.scope(self.0, work).await
+    }
+}
+
 impl Place {
     /// What waits to run is as much in the way as what runs.
     fn must_be_free(&self) -> Result<(), AgentError> {

@@ -209,6 +209,19 @@ impl AgentSession {
         self.config().cwd.clone()
     }
 
+    /// The system prompt.
+    pub fn system_prompt(&self) -> String {
+        self.config().system.clone()
+    }
+
+    /// The endpoint of a model that is named `provider/id`, or why it cannot be used.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn find_model(&self, name: &str) -> Result<Endpoint, String> {
+        (self.config().find_model)(name)
+    }
+
     /// Uses another model where the path names none.
     pub fn set_default_model(&self, name: Option<String>) {
         self.configure(|config| AgentConfig { default_model: name, ..config.clone() });
@@ -342,7 +355,10 @@ impl AgentSession {
     }
 
     /// The endpoint of the model that answers next.
-    pub(crate) fn endpoint(&self) -> Result<Endpoint, AgentError> {
+    ///
+    /// # Errors
+    /// If no model is chosen, or the one that is cannot be used.
+    pub fn endpoint(&self) -> Result<Endpoint, AgentError> {
         let name = self.model_choice()?.model.ok_or(AgentError::NoModel)?;
         (self.config().find_model)(&name).map_err(|why| AgentError::UnusableModel { name, why })
     }

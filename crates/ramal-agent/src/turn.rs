@@ -78,6 +78,18 @@ impl AgentSession {
         Ok(id)
     }
 
+    /// Has the model answer what is there, though the user said nothing new.
+    ///
+    /// # Errors
+    /// As for [`AgentSession::prompt`].
+    pub fn go_on(&self) -> Result<(), AgentError> {
+        let stage = self.shared.stage.enter(Operation::Turn)?;
+        self.must_be_able_to_work()?;
+        let (session, tip) = (self.clone(), self.leaf_id()?);
+        tokio::spawn(async move { session.run(stage, tip, Vec::new()).await });
+        Ok(())
+    }
+
     /// Says something as soon as the model has finished what it is at: before the calls that it has
     /// not run yet. While something else than a turn runs it is said after that (contract, section 6);
     /// while nothing runs it is a prompt.

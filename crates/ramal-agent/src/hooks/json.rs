@@ -21,6 +21,11 @@ pub trait Asks: Send + Sync {
     /// Whether it wants to be asked about this, or told of it.
     fn hears(&self, event: HookEvent) -> bool;
 
+    /// As [`Hook::keeps_time`].
+    fn keeps_time(&self) -> bool {
+        false
+    }
+
     /// Asks. `payload` is a JSON object; the answer is one, or none. `signal` is cancelled when the user
     /// aborts; where the answer can still be done without, the future is dropped in place of that.
     fn ask<'a>(
@@ -38,6 +43,10 @@ impl<A: Asks + ?Sized> Asks for Arc<A> {
 
     fn hears(&self, event: HookEvent) -> bool {
         (**self).hears(event)
+    }
+
+    fn keeps_time(&self) -> bool {
+        (**self).keeps_time()
     }
 
     fn ask<'a>(
@@ -94,6 +103,10 @@ impl<A: Asks> Hook for JsonHook<A> {
 
     fn hears(&self, event: HookEvent) -> bool {
         self.0.hears(event)
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.0.keeps_time()
     }
 
     fn session_before_tree<'a>(
@@ -312,7 +325,8 @@ fn compacting(said: &Said<'_>) -> Result<Option<Compacting>, String> {
 fn tool_call(said: &Said<'_>) -> Result<ToolCallAnswer, String> {
     let reason = said.text_if("reason")?.filter(|reason| !reason.trim().is_empty());
     let reason = reason.unwrap_or_else(|| "it was blocked.".into());
-    Ok(ToolCallAnswer { block: said.flag_if("block")?.unwrap_or(false).then_some(reason) })
+    let arguments = said.object("input")?.and_then(|_| said.json("input"));
+    Ok(ToolCallAnswer { block: said.flag_if("block")?.unwrap_or(false).then_some(reason), arguments })
 }
 
 /// The result with the parts in it that were answered.
@@ -460,6 +474,8 @@ mod tests {
         let hook = fixed(r#"{"block":true,"reason":"no"}"#);
         assert_eq!(hook.tool_call(&call()).await.unwrap().block.as_deref(), Some("no"));
         assert_eq!(asked(&hook), r#"tool_call {"toolCallId":"c1","toolName":"ls","input":{"path":1e3}}"#);
+        let changed = fixed(r#"{"input":{"path":"b"}}"#).tool_call(&call()).await.unwrap();
+        assert_eq!((changed.block, changed.arguments.as_deref()), (None, Some(r#"{"path":"b"}"#)));
         assert!(fixed(r#"{"block":true}"#).tool_call(&call()).await.unwrap().block.is_some());
         assert_eq!(fixed(r#"{"block":false,"reason":"no"}"#).tool_call(&call()).await.unwrap().block, None);
         let hook = fixed(r#"{"content":[{"type":"text","text":"b"}],"isError":true}"#);

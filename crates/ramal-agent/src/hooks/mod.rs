@@ -171,6 +171,8 @@ pub struct ToolUse {
 pub struct ToolCallAnswer {
     /// The call is not run; this is why, for the model.
     pub block: Option<String>,
+    /// Other arguments for it, a JSON object.
+    pub arguments: Option<String>,
 }
 
 /// Whoever takes part in a session. Each function has a default that does nothing.
@@ -183,6 +185,12 @@ pub trait Hook: Send + Sync {
     /// together if nobody hears it.
     fn hears(&self, event: HookEvent) -> bool {
         true
+    }
+
+    /// Whether it gives up by itself what takes too long. Otherwise all of it is given up after a limit,
+    /// also what waits for the user.
+    fn keeps_time(&self) -> bool {
+        false
     }
 
     /// Before a navigation inside the file. `signal` is cancelled when the user aborts.

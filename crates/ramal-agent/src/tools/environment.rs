@@ -14,6 +14,6 @@ pub fn hide_variables(names: impl IntoIterator<Item = String>) {
 }
 
 /// The names of the variables that a command must not see.
-pub(super) fn hidden_variables() -> BTreeSet<String> {
+pub fn hidden_variables() -> BTreeSet<String> {
     HIDDEN.read().unwrap_or_else(PoisonError::into_inner).clone()
 }

@@ -30,7 +30,7 @@ mod write;
 pub use bash::Bash;
 pub use cut::{MAX_BYTES, MAX_LINES};
 pub use edit::Edit;
-pub use environment::hide_variables;
+pub use environment::{hidden_variables, hide_variables};
 pub use find::Find;
 pub use grep::Grep;
 pub use ls::Ls;

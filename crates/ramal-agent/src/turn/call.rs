@@ -1,5 +1,6 @@
 //! Running the calls of tools that the model made.
 
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -41,12 +42,20 @@ impl Work<'_> {
         if let Some(wrong) = arguments::wrong_as_a_whole(&call.arguments) {
             return ToolResult::error(wrong);
         }
+        let mut call = Cow::Borrowed(call);
         for hook in session.hooks(HookEvent::ToolCall) {
-            let answering = hook.tool_call(call);
+            let answering = hook.tool_call(&call);
             let answer = session.ask_until(&self.abort, &*hook, HookEvent::ToolCall, answering).await;
-            if let Some(why) = answer.and_then(|answer| answer.block) {
+            let answer = answer.unwrap_or_default();
+            if let Some(why) = answer.block {
                 return ToolResult::error(format!("The call was not run: {why}"));
             }
+            if let Some(arguments) = answer.arguments {
+                call.to_mut().arguments = arguments;
+            }
+        }
+        if let Some(wrong) = arguments::wrong_as_a_whole(&call.arguments) {
+            return ToolResult::error(wrong);
         }
         let config = session.config();
         let cwd = config.cwd.clone();

@@ -31,7 +31,7 @@ async fn a_hook_blocks_a_call() {
     let hook = TestHook {
         tool_call: on(move |call| {
             asked.push(call);
-            async { Ok(ToolCallAnswer { block: Some("not today".into()) }) }
+            async { Ok(ToolCallAnswer { block: Some("not today".into()), ..ToolCallAnswer::default() }) }
         }),
         ..TestHook::default()
     };
@@ -42,6 +42,105 @@ async fn a_hook_blocks_a_call() {
     assert!(world.path()[2].contains("not today"));
     assert!(!world.folder.path().join("a").exists());
     assert_eq!(world.path()[3], "assistant: done");
+}
+
+#[tokio::test]
+async fn a_hook_changes_a_call_for_the_next_hook_and_the_tool() {
+    let change = |from: &'static str, to: &'static str| TestHook {
+        tool_call: on(move |(_, arguments): (String, String)| async move {
+            Ok(ToolCallAnswer { arguments: Some(arguments.replace(from, to)), ..ToolCallAnswer::default() })
+        }),
+        ..TestHook::default()
+    };
+    let calls = || [vec![call("c1", "bash", r#"{"command":"echo one"}"#)], text("done")];
+    let world = World::hooked(calls(), [change("one", "two"), change("two", "three")]);
+    world.say("go").await;
+    assert!(world.path()[2].starts_with("toolResult: three"), "{:?}", world.path());
+    let world = World::hooked(calls(), [change("{", "")]);
+    world.say("go").await;
+    assert!(
+        !world.path()[2].starts_with("toolResult: one"),
+        "what is no JSON is not run: {:?}",
+        world.path()
+    );
+    assert_eq!(world.path()[3], "assistant: done");
+}
+
+#[tokio::test]
+async fn the_model_answers_what_a_hook_appended() {
+    let world = World::new([text("first"), text("second")]);
+    world.say("go").await;
+    world.session.with_session(|manager| {
+        manager.append_custom_message_entry("note", "\"look\"", true, None).unwrap();
+    });
+    world.session.go_on().unwrap();
+    assert!(matches!(world.session.go_on(), Err(AgentError::Busy { .. })));
+    within(world.session.wait_for_idle()).await;
+    assert_eq!(world.model.last().last().unwrap(), "user: look");
+    assert_eq!(world.path().last().unwrap(), "assistant: second");
+}
+
+/// A hook that keeps its own time, and hears before a navigation.
+struct Patient;
+
+impl ramal_agent::hooks::Hook for Patient {
+    fn name(&self) -> &str {
+        "patient"
+    }
+
+    fn keeps_time(&self) -> bool {
+        true
+    }
+
+    fn session_before_tree<'a>(
+        &'a self,
+        _: &'a ramal_agent::hooks::TreePreparation,
+        _: tokio_util::sync::CancellationToken,
+    ) -> ramal_agent::hooks::Answering<'a, BeforeTree> {
+        Box::pin(async {
+            tokio::time::sleep(Duration::from_millis(150)).await;
+            Ok(BeforeTree { cancel: true, ..BeforeTree::default() })
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_hook_that_keeps_its_own_time_is_waited_for() {
+    let world = World::with([], |config| {
+        config.hooks = vec![std::sync::Arc::new(Patient)];
+        config.hook_limit = Duration::from_millis(20);
+    });
+    let first = world.say("go").await;
+    let moved = within(world.session.navigate_tree(&first, NavigateOptions::default())).await.unwrap();
+    assert!(moved.cancelled);
+}
+
+#[tokio::test]
+async fn what_a_hook_starts_on_another_task_is_refused_like_its_own() {
+    use ramal_agent::Within;
+    let (later, seen) = (Later::default(), Seen::default());
+    let (session, told) = (later.clone(), seen.clone());
+    let hook = TestHook {
+        tool_result: on(move |_| {
+            let (session, told) = (session.get(), told.clone());
+            async move {
+                let within = Within::current();
+                let root = session.with_session(|manager| manager.get_branch(None)[0].id().unwrap());
+                let moved =
+                    tokio::spawn(within.scope(async move {
+                        session.navigate_tree(&root, NavigateOptions::default()).await
+                    }));
+                told.push(moved.await.unwrap().unwrap_err().to_string());
+                Ok(None)
+            }
+        }),
+        ..TestHook::default()
+    };
+    let world = World::hooked(list_then_done(), [hook]);
+    later.set(&world);
+    world.say("go").await;
+    assert_eq!(seen.all(), ["the session is busy with a turn"]);
+    assert_eq!(world.path().last().unwrap(), "assistant: done");
 }
 
 #[tokio::test]

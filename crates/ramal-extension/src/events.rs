@@ -1,0 +1,111 @@
+//! The events that extensions hear: those that are asked as hooks, and those that a session tells.
+
+use ramal_agent::AgentEvent;
+use ramal_agent::hooks::HookEvent;
+
+/// What a session tells, under the names of extensions.
+const TOLD: [&str; 17] = [
+    "agent_start",
+    "agent_end",
+    "turn_start",
+    "turn_end",
+    "message_start",
+    "message_update",
+    "message_end",
+    "tool_execution_start",
+    "tool_execution_update",
+    "tool_execution_end",
+    "queue_update",
+    "compaction_start",
+    "compaction_end",
+    "auto_retry_start",
+    "auto_retry_end",
+    "session_info_changed",
+    "notice",
+];
+
+/// What the program tells, or asks.
+const PROGRAM: [&str; 9] = [
+    "session_start",
+    "session_shutdown",
+    "input",
+    "user_bash",
+    "before_agent_start",
+    "model_select",
+    "thinking_level_select",
+    "resources_discover",
+    "command",
+];
+
+/// The name under which handlers are asked; the two families have names of their own for some events.
+pub(crate) fn main_name(name: &str) -> &str {
+    match name {
+        "session_before_fork" => "session_before_branch",
+        "auto_compaction_start" => "compaction_start",
+        "auto_compaction_end" => "compaction_end",
+        other => other,
+    }
+}
+
+/// The event that a session tells under this name.
+pub(crate) fn told(event: &AgentEvent) -> Option<&'static str> {
+    let name = event.name();
+    TOLD.into_iter().find(|told| *told == name)
+}
+
+pub(crate) fn is_told(name: &str) -> bool {
+    TOLD.contains(&main_name(name))
+}
+
+/// Whether an extension can hear an event of this name.
+pub(crate) fn is_known(name: &str) -> bool {
+    let name = main_name(name);
+    TOLD.contains(&name) || PROGRAM.contains(&name) || HookEvent::named(name).is_some()
+}
+
+/// The name as those who listen to the session know it.
+pub(crate) fn known_name(what: &str) -> &'static str {
+    let name = what.split(' ').next().unwrap_or_default();
+    let hook = HookEvent::ALL.into_iter().map(HookEvent::name);
+    let mut all = hook.chain(TOLD).chain(PROGRAM).chain([
+        "session_before_fork",
+        "tool",
+        "shortcut",
+        "bus",
+        "load",
+        "render",
+        "timer",
+    ]);
+    all.find(|known| *known == name).unwrap_or("extension")
+}
+
+/// Counts the turns of a prompt, which extensions know by their number.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    index: u32,
+}
+
+impl Turns {
+    /// The number of the turn that an event belongs to.
+    pub(crate) fn index(&mut self, event: &AgentEvent) -> u32 {
+        match event {
+            AgentEvent::AgentStart => self.index = 0,
+            AgentEvent::TurnEnd { .. } => {
+                self.index += 1;
+                return self.index - 1;
+            }
+            _ => {}
+        }
+        self.index
+    }
+}
+
+/// What an event tells, as JSON.
+pub(crate) fn payload(event: &AgentEvent, turn: u32) -> String {
+    let mut json = event.to_json();
+    if matches!(event, AgentEvent::TurnStart | AgentEvent::TurnEnd { .. }) && json.ends_with('}') {
+        json.pop();
+        json += &format!(",\"turnIndex\":{turn},\"timestamp\":{}}}", ramal_session::time::now());
+    }
+    json
+}

@@ -1,0 +1,155 @@
+//! An extension as a hook of a session.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ramal_agent::hooks::{Answering, Asks, HookEvent};
+use ramal_session::json::quote;
+use ramal_session::{Kind, Role};
+use tokio_util::sync::CancellationToken;
+
+use crate::permit::Identity;
+use crate::record::{ABORTED, Asking, Record};
+
+/// An extension that is loaded. It ends when the last of these is dropped.
+pub struct Extension(pub(crate) Arc<Record>);
+
+impl Drop for Extension {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+impl Extension {
+    /// The file that it was loaded from.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// What it is, for whoever remembers what it may do.
+    pub fn identity(&self) -> Identity {
+        self.0.identity()
+    }
+
+    /// Why it is switched off; none if it is not.
+    pub fn dead(&self) -> Option<String> {
+        self.0.dead()
+    }
+
+    /// Asks its handlers for an event; JSON texts.
+    pub(crate) async fn event(
+        &self,
+        name: &str,
+        payload: String,
+        abort: CancellationToken,
+    ) -> Result<Option<String>, String> {
+        if !self.0.hears(name) {
+            return Ok(None);
+        }
+        let asking = Asking {
+            kind: "event",
+            name,
+            what: name.to_owned(),
+            payload,
+            abort,
+            limit: Some(self.0.world.options.event_time),
+            update: None,
+        };
+        match self.0.ask(asking).await {
+            Ok(text) if text == "null" => Ok(None),
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error == ABORTED => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The session was left for another: for one family that is an end and a beginning, for the other an
+    /// event of its own.
+    async fn replaced(
+        &self,
+        event: HookEvent,
+        payload: &str,
+        signal: CancellationToken,
+    ) -> Result<Option<String>, String> {
+        let text = |key: &str| ramal_session::json::get_str(payload.as_bytes(), key);
+        let reason = text("reason").unwrap_or("fork".into());
+        let file = self.0.world.session().and_then(|session| {
+            session.with_session(|manager| {
+                manager.get_session_file().map(|file| file.to_string_lossy().into_owned())
+            })
+        });
+        let mut end = format!("{{\"reason\":{}", quote(&reason));
+        if let Some(file) = &file {
+            end += &format!(",\"targetSessionFile\":{}", quote(file));
+        }
+        end.push('}');
+        let mut start = format!("{{\"reason\":{}", quote(&reason));
+        if let Some(previous) = text("previousSessionFile") {
+            start += &format!(",\"previousSessionFile\":{}", quote(&previous));
+        }
+        start.push('}');
+        for (name, payload) in
+            [("session_shutdown", end), (event.name(), payload.to_owned()), ("session_start", start)]
+        {
+            self.event(name, payload, signal.clone()).await?;
+        }
+        Ok(None)
+    }
+
+    /// Where a copy ends: before what the user said, or at the entry.
+    fn with_position(&self, payload: String) -> String {
+        let entry = ramal_session::json::get_str(payload.as_bytes(), "entryId").unwrap_or_default();
+        let is_said = self.0.world.session().is_some_and(|session| {
+            session.with_session(|manager| {
+                let entry = manager.get_entry(&entry);
+                entry.is_some_and(|entry| entry.kind() == Kind::Message && entry.role() == Role::User)
+            })
+        });
+        let position = if is_said { "before" } else { "at" };
+        match payload.strip_suffix('}') {
+            Some(open) => format!("{open},\"position\":\"{position}\",\"reason\":\"branch\"}}"),
+            None => payload,
+        }
+    }
+}
+
+impl Asks for Extension {
+    fn name(&self) -> &str {
+        // The name in messages is that of the file: it does not change.
+        self.0.path.to_str().unwrap_or("extension")
+    }
+
+    fn hears(&self, event: HookEvent) -> bool {
+        let replaces = matches!(event, HookEvent::SessionSwitch | HookEvent::SessionBranch);
+        self.0.hears(event.name())
+            || (replaces && (self.0.hears("session_start") || self.0.hears("session_shutdown")))
+    }
+
+    fn keeps_time(&self) -> bool {
+        true
+    }
+
+    fn ask<'a>(
+        &'a self,
+        event: HookEvent,
+        payload: String,
+        signal: CancellationToken,
+    ) -> Answering<'a, Option<String>> {
+        Box::pin(async move {
+            match event {
+                HookEvent::SessionSwitch | HookEvent::SessionBranch => {
+                    self.replaced(event, &payload, signal).await
+                }
+                HookEvent::SessionBeforeBranch => {
+                    self.event(event.name(), self.with_position(payload), signal).await
+                }
+                HookEvent::Context | HookEvent::ToolCall | HookEvent::ToolResult => {
+                    // What it was told before comes before.
+                    self.0.has_heard().await;
+                    self.event(event.name(), payload, signal).await
+                }
+                _ => self.event(event.name(), payload, signal).await,
+            }
+        })
+    }
+}

@@ -1,0 +1,2 @@
+export * from "node:path";
+export { default } from "node:path";

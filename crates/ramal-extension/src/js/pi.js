@@ -1,0 +1,111 @@
+// What extensions use of the program's own library: helpers, guards, and the names of files.
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+export { Type } from "typebox";
+export { StringEnum } from "@mariozechner/pi-ai";
+
+export const VERSION = "1.6.0";
+export const CONFIG_DIR_NAME = ".ramal";
+export const getAgentDir = () => process.env.RAMAL_DIR ?? join(homedir(), ".ramal");
+
+export const defineTool = (tool) => tool;
+
+const isTool = (name) => (event) => event?.toolName === name;
+export const isToolCallEventType = (name, event) => event?.toolName === name;
+export const isBashToolResult = isTool("bash");
+export const isReadToolResult = isTool("read");
+export const isEditToolResult = isTool("edit");
+export const isWriteToolResult = isTool("write");
+export const isGrepToolResult = isTool("grep");
+export const isFindToolResult = isTool("find");
+export const isLsToolResult = isTool("ls");
+
+const textOf = (content) =>
+  typeof content === "string" ? content : (content ?? []).filter((block) => block.type === "text").map((block) => block.text).join("\n");
+
+/** Messages in the form that models are sent. */
+export function convertToLlm(messages) {
+  return messages.flatMap((message) => {
+    switch (message.role) {
+      case "user":
+      case "assistant":
+      case "toolResult": return [message];
+      case "custom":
+      case "hookMessage": return [{ role: "user", content: message.content, timestamp: message.timestamp }];
+      case "branchSummary":
+      case "compactionSummary":
+        return [{ role: "user", content: [{ type: "text", text: `<summary>\n${message.summary}\n</summary>` }], timestamp: message.timestamp }];
+      case "bashExecution":
+        if (message.excludeFromContext) return [];
+        return [{ role: "user", content: [{ type: "text", text: `Ran \`${message.command}\`\n${message.output}` }], timestamp: message.timestamp }];
+      default: return [];
+    }
+  });
+}
+
+/** A conversation as one text, for a model that is to sum it up. */
+export function serializeConversation(messages) {
+  const parts = [];
+  for (const message of messages) {
+    if (message.role === "user") parts.push(`[User]: ${textOf(message.content)}`);
+    else if (message.role === "assistant") {
+      for (const block of message.content ?? []) {
+        if (block.type === "text") parts.push(`[Assistant]: ${block.text}`);
+        else if (block.type === "thinking") parts.push(`[Assistant thinking]: ${block.thinking}`);
+        else if (block.type === "toolCall") parts.push(`[Assistant tool call]: ${block.name}(${JSON.stringify(block.arguments)})`);
+      }
+    } else if (message.role === "toolResult") parts.push(`[Tool result]: ${textOf(message.content).slice(0, 2000)}`);
+  }
+  return parts.join("\n\n");
+}
+
+export const estimateTokens = (message) => Math.ceil(JSON.stringify(message).length / 4);
+
+export const DEFAULT_MAX_BYTES = 50 * 1024;
+export const DEFAULT_MAX_LINES = 2000;
+export const formatSize = (bytes) => (bytes < 1024 ? `${bytes}B` : bytes < 1 << 20 ? `${(bytes / 1024).toFixed(1)}KB` : `${(bytes / (1 << 20)).toFixed(1)}MB`);
+
+function cut(text, options, fromEnd) {
+  const { maxLines = DEFAULT_MAX_LINES, maxBytes = DEFAULT_MAX_BYTES } = options ?? {};
+  const lines = text.split("\n");
+  const size = (text) => new TextEncoder().encode(text).length;
+  const totalBytes = size(text);
+  let kept = fromEnd ? lines.slice(-maxLines) : lines.slice(0, maxLines);
+  let truncatedBy = kept.length < lines.length ? "lines" : null;
+  let bytes = size(kept.join("\n"));
+  while (kept.length > 1 && bytes > maxBytes) {
+    const gone = fromEnd ? kept.shift() : kept.pop();
+    bytes -= size(gone) + 1;
+    truncatedBy = "bytes";
+  }
+  const content = kept.join("\n");
+  return { content, truncated: truncatedBy !== null, truncatedBy, totalLines: lines.length, totalBytes, outputLines: kept.length, outputBytes: size(content), maxLines, maxBytes };
+}
+export const truncateHead = (text, options) => cut(text, options, false);
+export const truncateTail = (text, options) => cut(text, options, true);
+export const truncateLine = (line, most = 500) => (line.length > most ? { text: `${line.slice(0, most)}… [truncated]`, wasTruncated: true } : { text: line, wasTruncated: false });
+
+/** What stands before the text of a file, and the text. */
+export function parseFrontmatter(text) {
+  const found = /^---\r?\n([\s\S]*?)\r?\n---\r?\n?/.exec(text);
+  if (!found) return { frontmatter: {}, body: text };
+  const pairs = found[1].split(/\r?\n/).map((line) => /^([\w-]+):\s*(.*)$/.exec(line)).filter(Boolean);
+  const plain = (value) => value.replace(/^(["'])(.*)\1$/, "$2");
+  return { frontmatter: Object.fromEntries(pairs.map(([, key, value]) => [key, plain(value)])), body: text.slice(found[0].length) };
+}
+
+export const getMarkdownTheme = () => ({});
+export const keyHint = (_, text) => text;
+
+const drawn = (name) =>
+  class {
+    constructor() {
+      throw new Error(`${name} is not there: ramal shows texts of extensions, and nothing that they draw`);
+    }
+  };
+export const DynamicBorder = drawn("DynamicBorder");
+export const BorderedLoader = drawn("BorderedLoader");
+export const CustomEditor = drawn("CustomEditor");
+
+export default { defineTool, isToolCallEventType, convertToLlm, serializeConversation };

@@ -1,0 +1,65 @@
+//! What an extension gives, and what it learns of the others.
+
+use serde_json::{Value, json};
+
+use super::{Answer, Args, Call, Op, nothing, said, text_or_null};
+use crate::owner::Owner;
+use crate::thread::Job;
+
+pub(super) const OPS: &[(&str, Op)] = &[
+    ("register", Op::Quick(register)),
+    ("name_self", Op::Quick(name_self)),
+    ("flag", Op::Quick(flag)),
+    ("commands", Op::Quick(commands)),
+    ("bus", Op::Quick(bus)),
+];
+
+fn register(call: &Call, args: &Args) -> Answer {
+    call.record.register(args.text(0)?, args.text(1)?, args.at(2).clone())?;
+    nothing()
+}
+
+fn name_self(call: &Call, args: &Args) -> Answer {
+    call.record.rename(args.text(0)?);
+    nothing()
+}
+
+fn flag(call: &Call, args: &Args) -> Answer {
+    Ok(text_or_null(call.record.world.options.flags.get(args.text(0)?).map(String::as_str)))
+}
+
+fn commands(call: &Call, _: &Args) -> Answer {
+    let world = &call.record.world;
+    let mut all: Vec<Value> = Vec::new();
+    for record in world.records() {
+        let path = record.path.display().to_string();
+        record.registered(|registered| {
+            let own = registered.commands.iter().map(|(name, about)| {
+                json!({ "name": name, "description": about.description, "source": "extension", "path": path })
+            });
+            all.extend(own);
+        });
+    }
+    let others = world.options.program.commands().into_iter();
+    all.extend(others.map(
+        |other| json!({ "name": other.name, "description": other.description, "source": other.source }),
+    ));
+    serde_json::to_string(&all).map_err(said)
+}
+
+/// Brings something to the other extensions; the nodes are those of `clone.js`.
+fn bus(call: &Call, args: &Args) -> Answer {
+    let (channel, nodes) = (args.text(0)?, args.text(1)?);
+    let world = &call.record.world;
+    for record in world.records() {
+        if !std::sync::Arc::ptr_eq(&record, &call.record) {
+            record.send(Job::Run {
+                owner: Owner::new(world.next_id(), format!("bus {channel}"), None, None),
+                kind: "bus",
+                name: channel.to_owned(),
+                payload: nodes.to_owned(),
+            });
+        }
+    }
+    nothing()
+}

@@ -1,0 +1,206 @@
+//! What all extensions of a program share: the session, the user, what may be done, and each other.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use ramal_agent::AgentSession;
+use ramal_model::Endpoint;
+use tokio::runtime::Handle;
+
+use crate::permit::{Always, Permits};
+use crate::record::Record;
+use crate::ui::{NoUi, Ui};
+
+/// A line of the log of extensions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogLine {
+    /// The extension.
+    pub extension: String,
+    /// `debug`, `info`, `warn` or `error`.
+    pub level: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// A command that is no extension's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherCommand {
+    /// What is typed behind the slash.
+    pub name: String,
+    /// What it does.
+    pub description: Option<String>,
+    /// `prompt`, `skill` or `builtin`.
+    pub source: String,
+}
+
+/// The program around the extensions: what it can be asked for.
+pub trait Program: Send + Sync {
+    /// Asks it to end.
+    fn shut_down(&self) {}
+
+    /// Loads extensions and the like anew, or says why that cannot be.
+    fn reload(&self) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+        Box::pin(async { Err("this program does not load extensions anew while it runs".into()) })
+    }
+
+    /// The models that can be used.
+    fn models(&self) -> Vec<Endpoint> {
+        Vec::new()
+    }
+
+    /// The commands that are not the extensions'.
+    fn commands(&self) -> Vec<OtherCommand> {
+        Vec::new()
+    }
+}
+
+/// A program that can be asked for nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoProgram;
+
+impl Program for NoProgram {}
+
+/// With what extensions are run.
+#[derive(Clone)]
+pub struct Options {
+    /// The directory as long as there is no session.
+    pub cwd: PathBuf,
+    /// How long JavaScript may run at a stretch. That it waits does not count.
+    pub running_time: Duration,
+    /// How long a handler may take to answer an event, besides what it waits for the user, for processes and
+    /// models.
+    pub event_time: Duration,
+    /// Bytes that an extension may hold.
+    pub memory: usize,
+    /// Bytes of its stack.
+    pub stack: usize,
+    /// Takes what extensions log.
+    pub log: Arc<dyn Fn(&LogLine) + Send + Sync>,
+    /// Decides what they may do.
+    pub permits: Arc<dyn Permits>,
+    /// The program.
+    pub program: Arc<dyn Program>,
+    /// What the command line says of their flags.
+    pub flags: HashMap<String, String>,
+}
+
+impl Options {
+    /// The usual limits; nothing is allowed, nothing is logged.
+    pub fn new(cwd: impl Into<PathBuf>) -> Options {
+        Options {
+            cwd: cwd.into(),
+            running_time: Duration::from_secs(5),
+            event_time: Duration::from_secs(30),
+            memory: 256 << 20,
+            stack: 1 << 20,
+            log: Arc::new(|_| {}),
+            permits: Arc::new(Always::Refuse),
+            program: Arc::new(NoProgram),
+            flags: HashMap::new(),
+        }
+    }
+}
+
+/// What all share.
+pub(crate) struct World {
+    pub(crate) options: Options,
+    pub(crate) runtime: Handle,
+    session: Mutex<Option<AgentSession>>,
+    ui: Mutex<Arc<dyn Ui>>,
+    records: Mutex<Vec<Weak<Record>>>,
+    ids: AtomicU64,
+    listens: AtomicBool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl World {
+    pub(crate) fn new(options: Options) -> Arc<World> {
+        Arc::new(World {
+            options,
+            runtime: Handle::current(),
+            session: Mutex::default(),
+            ui: Mutex::new(Arc::new(NoUi)),
+            records: Mutex::default(),
+            ids: AtomicU64::new(1),
+            listens: AtomicBool::new(false),
+        })
+    }
+
+    pub(crate) fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The session at work.
+    pub(crate) fn session(&self) -> Option<AgentSession> {
+        lock(&self.session).clone()
+    }
+
+    pub(crate) fn ui(&self) -> Arc<dyn Ui> {
+        Arc::clone(&lock(&self.ui))
+    }
+
+    pub(crate) fn set_ui(&self, ui: Arc<dyn Ui>) {
+        *lock(&self.ui) = ui;
+    }
+
+    /// Puts the extensions around a session, or around none.
+    pub(crate) fn attach(self: &Arc<Self>, session: Option<AgentSession>) {
+        *lock(&self.session) = session;
+        self.listens.store(false, Ordering::Relaxed);
+        self.listen_if_wanted();
+    }
+
+    pub(crate) fn records(&self) -> Vec<Arc<Record>> {
+        lock(&self.records).iter().filter_map(Weak::upgrade).collect()
+    }
+
+    pub(crate) fn add(&self, record: &Arc<Record>) {
+        let mut records = lock(&self.records);
+        records.retain(|record| record.strong_count() > 0);
+        records.push(Arc::downgrade(record));
+    }
+
+    /// Listens to the session as soon as somebody wants to hear what happens in it: until then nothing is
+    /// even put together.
+    pub(crate) fn listen_if_wanted(self: &Arc<Self>) {
+        let Some(session) = self.session() else { return };
+        if !self.records().iter().any(|record| record.wants_events()) {
+            return;
+        }
+        if self.listens.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let world = Arc::downgrade(self);
+        let mut turns = crate::events::Turns::default();
+        let turns = Mutex::new(std::mem::take(&mut turns));
+        session.listen(move |event| {
+            let Some(world) = world.upgrade() else { return false };
+            let index = lock(&turns).index(event);
+            for record in world.records() {
+                record.forward(event, index);
+            }
+            true
+        });
+    }
+
+    /// Tells the user that an extension failed in something.
+    pub(crate) fn report(&self, record: &Record, what: &str, error: &str) {
+        let name = record.name();
+        self.log(&name, "error", &format!("{what}: {error}"));
+        if let Some(session) = self.session() {
+            session.tell_hook_error(&name, crate::events::known_name(what), error);
+        }
+    }
+
+    pub(crate) fn log(&self, extension: &str, level: &str, text: &str) {
+        (self.options.log)(&LogLine { extension: extension.into(), level: level.into(), text: text.into() });
+    }
+}

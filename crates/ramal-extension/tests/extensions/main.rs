@@ -1,0 +1,17 @@
+//! Real extensions around a real session whose model plays a script.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail this way, and writes files of its own"
+)]
+
+mod support;
+
+mod commands;
+mod events;
+mod hostile;
+mod modules;
+mod sessions;
+mod tools;
