@@ -167,7 +167,9 @@ fn what_is_said_meanwhile_is_said_after_it() {
     terminal.key("enter");
     terminal.wait_for_text("Sum up the branch that you leave?");
     terminal.key("2");
-    terminal.wait_for(|screen| !screen.is_alternate());
+    terminal.wait_for(|screen| {
+        !screen.is_alternate() && (screen.says("Summing up the branch") || screen.says("Short weeks, too."))
+    });
     say(&terminal, "And this?");
     terminal.wait_for_text("After the summary.");
     wait_until_idle(&terminal);
