@@ -117,8 +117,7 @@ fn while_a_branch_is_summed_up() {
         screen.rows().iter().any(|row| row.starts_with('›') && row.contains("I am not proud"))
     });
     let selected = selected_row(&terminal);
-    terminal.key("shift+enter");
-    // Where the terminal cannot tell that key, it is Enter, which asks.
+    terminal.key("enter");
     terminal.wait_for_text("Sum up the branch that you leave?");
     terminal.key("2");
     terminal.wait_for_text("Summing up the branch that is left");
