@@ -94,15 +94,19 @@ impl App {
         let agent = self.agent.clone();
         let instructions = Some(instructions.to_owned()).filter(|text| !text.is_empty());
         self.begin_to_leave(true);
-        self.job(async move { agent.handoff(instructions.as_deref()).await }, |app, handed| match handed {
-            Ok(Some(HandedOff { previous_session_file, .. })) => {
-                let left = previous_session_file.unwrap_or_else(|| "memory".to_owned());
-                app.say(Block::notice(&format!(
-                    "The session that was left is in {left}; /resume goes back to it"
-                )));
+        self.is_handing_off = true;
+        self.job(async move { agent.handoff(instructions.as_deref()).await }, |app, handed| {
+            app.is_handing_off = false;
+            match handed {
+                Ok(Some(HandedOff { previous_session_file, .. })) => {
+                    let left = previous_session_file.unwrap_or_else(|| "memory".to_owned());
+                    app.say(Block::notice(&format!(
+                        "The session that was left is in {left}; /resume goes back to it"
+                    )));
+                }
+                Ok(None) => app.hint = Some("Aborted: one is where one was".into()),
+                Err(error) => app.say_wrong(&error),
             }
-            Ok(None) => app.hint = Some("Aborted: one is where one was".into()),
-            Err(error) => app.say_wrong(&error),
         });
     }
 

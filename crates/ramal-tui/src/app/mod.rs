@@ -129,6 +129,8 @@ pub(crate) struct App {
     draft_due: Option<Instant>,
     /// What is written goes along to the session that is gone over to next.
     keeps_draft: bool,
+    /// The model writes a brief for another session: what is said meanwhile is said there.
+    is_handing_off: bool,
     /// The entry to stand at in the session that is gone over to next.
     goes_to: Option<String>,
     /// When a key was pressed last in the editor.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use ramal_agent::shell::{self, ShellCommand, Surroundings};
 use ramal_agent::tools::outputs_folder;
-use ramal_agent::{AgentError, AgentSession, Prompt};
+use ramal_agent::{AgentError, AgentSession, Operation, Prompt};
 use ramal_session::time;
 use tokio_util::sync::CancellationToken;
 
@@ -53,6 +53,12 @@ impl App {
             }
             self.take_written();
             self.run(command);
+            return;
+        }
+        // What waits in a session that is left does not follow, and would be lost.
+        if self.agent.running() == Some(Operation::Replacement) && !self.is_handing_off {
+            self.hint =
+                Some("On the way to another session: what is written stays until one is there".into());
             return;
         }
         let content = self.take_written();

@@ -75,6 +75,7 @@ impl App {
             drafts: None,
             draft_due: None,
             keeps_draft: false,
+            is_handing_off: false,
             goes_to: None,
             typed_at: None,
             is_open: false,

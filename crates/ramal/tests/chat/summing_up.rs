@@ -86,7 +86,7 @@ fn is_not_asked_for_where_nobody_wants_it() {
         with_our_model(&world);
         settings(&world.scratch, setting);
         let before = world.entries().len();
-        let mut terminal = world.start(Options::new(100, 40).kitty());
+        let mut terminal = world.start(Options::new(100, 40));
         select(&terminal, ELSEWHERE.1, ELSEWHERE.1);
         terminal.key("enter");
         terminal.wait_for(|screen| !screen.is_alternate() && screen.says("now at works, but ugly"));
@@ -94,7 +94,7 @@ fn is_not_asked_for_where_nobody_wants_it() {
         assert_eq!(world.entries().len(), before);
         // Unless one says so by the key.
         select(&terminal, "assistant pass 2027-W53-1", "30 tests pass");
-        terminal.key("shift+enter");
+        terminal.key("alt+enter");
         terminal.wait_for(|screen| !screen.is_alternate() && screen.says("Unasked."));
         wait_until_idle(&terminal);
         leave(&mut terminal);

@@ -22,7 +22,7 @@ pub(super) fn resume_opens_another_session(name: &str) {
     talk(&terminal, "Tell me of apples.", "Apples are red.");
     let first = made(&world).pop().unwrap();
     say(&terminal, "/new");
-    terminal.wait_for(|screen| screen.says("another session") && !screen.says("ends it"));
+    terminal.wait_for(|screen| screen.says("── another session") && !screen.says("ends it"));
     talk(&terminal, "Tell me of pears.", "Pears are green.");
     // By choosing it.
     say(&terminal, name);
@@ -61,7 +61,7 @@ pub(super) fn new_begins_a_session(name: &str) {
     let before = world.log();
     let mut terminal = world.start(Options::new(100, 40));
     say(&terminal, name);
-    terminal.wait_for(|screen| screen.says("another session") && !screen.says("ends it"));
+    terminal.wait_for(|screen| screen.says("── another session") && !screen.says("ends it"));
     talk(&terminal, "Hello.", "Good morning.");
     leave(&mut terminal);
     let files = made(&world);

@@ -39,7 +39,12 @@ pub(super) fn branch_goes_back_to_a_message(name: &str) {
     assert!(!terminal.screen().says("Everything up to here"));
     terminal.key("enter");
     // What was said is there to be said again, in a session that ends before it.
-    terminal.wait_for(|screen| !screen.is_alternate() && screen.says(LAST_SAID) && !screen.says("ends it"));
+    eventually("the session", || made(&world).pop());
+    terminal.wait_for(|screen| {
+        let below = screen.rows().len() - 8;
+        let is_in_editor = screen.rows().iter().skip(below).any(|row| row.starts_with(LAST_SAID));
+        !screen.is_alternate() && is_in_editor && !screen.says("ends it")
+    });
     empty_and_leave(&mut terminal);
     let files = made(&world);
     assert_eq!(files.len(), 1, "{files:?}");
@@ -56,7 +61,12 @@ pub(super) fn fork_begins_a_session_anew(name: &str) {
     terminal.wait_for(|screen| screen.is_alternate() && screen.says("Everything up to here"));
     // Before the last message, as long as one chooses nothing else.
     terminal.key("enter");
-    terminal.wait_for(|screen| !screen.is_alternate() && screen.says(LAST_SAID) && !screen.says("ends it"));
+    eventually("the session", || made(&world).pop());
+    terminal.wait_for(|screen| {
+        let below = screen.rows().len() - 8;
+        let is_in_editor = screen.rows().iter().skip(below).any(|row| row.starts_with(LAST_SAID));
+        !screen.is_alternate() && is_in_editor && !screen.says("ends it")
+    });
     empty_and_leave(&mut terminal);
     let first = made(&world);
     assert_eq!(first.len(), 1, "{first:?}");
