@@ -90,6 +90,7 @@ impl App {
             leaving: None,
             is_stale: true,
             is_resized: false,
+            resized_at: None,
         };
         app.take_up_draft();
         app.greet();

@@ -174,3 +174,28 @@ fn the_smallest_and_the_largest_window() {
         leave(&mut terminal);
     }
 }
+
+#[test]
+fn debug_steps() {
+    for options in each_way() {
+        let world = World::new(&[says(&paragraphs(1..=40))]);
+        let terminal = world.start(options);
+        ask(&terminal, 40);
+        for rows in (6..30).rev().chain(7..=45) {
+            terminal.resize(200, rows);
+            wait_for_size(&terminal, 200, rows);
+            let text = terminal.screen().everything();
+            let lost: Vec<usize> = (1..=40).filter(|n| !text.contains(&format!("§{n:02}"))).collect();
+            let count = (1..=40).map(|n| text.matches(&format!("§{n:02}")).count()).max();
+            println!("rows {rows}: lost {lost:?} max {count:?} rules {}", text.matches("─\n").count());
+        }
+        for columns in (40..200).rev().step_by(8).chain((41..=120).step_by(8)) {
+            terminal.resize(columns, 45);
+            wait_for_size(&terminal, columns, 45);
+            let text = terminal.screen().everything();
+            let lost: Vec<usize> = (1..=40).filter(|n| !text.contains(&format!("§{n:02}"))).collect();
+            let count = (1..=40).map(|n| text.matches(&format!("§{n:02}")).count()).max();
+            println!("columns {columns}: lost {lost:?} max {count:?} rules {}", text.matches("─\n").count());
+        }
+    }
+}

@@ -126,7 +126,7 @@ fn a_permission_is_asked_for() {
     let open = |terminal: &Terminal| {
         terminal.text("Test all of it.");
         terminal.key("enter");
-        terminal.wait_for_text("rm -rf target/doc");
+        terminal.wait_for_text("Run bash?");
     };
     at_each_size(
         "permission",
@@ -208,6 +208,8 @@ fn a_summary_is_offered() {
 fn the_transcript() {
     let open = |terminal: &Terminal| {
         terminal.key("alt+o");
+        terminal.wait_for(covers("turn 5/5"));
+        terminal.key("a");
         terminal.wait_for(covers("all 44 entries"));
         terminal.keys(&["alt+up", "alt+up"]);
         terminal.wait_for(covers("turn 4/5"));
@@ -246,7 +248,7 @@ fn the_sessions() {
         terminal.wait_for(covers("/6"));
         terminal.text("the");
         terminal.wait_for(covers("Search: the"));
-        terminal.wait_for(covers("1/4"));
+        terminal.wait_for(|screen| screen.says("relevance") && screen.says("1/5"));
     };
     at_each_size("sessions-search", world, open, &["esc", "esc"]);
 }
