@@ -234,9 +234,9 @@ impl Screen {
     fn go_to_row(&mut self, out: &mut String, row: u16) {
         match row.checked_sub(self.at) {
             Some(0) => {}
-            Some(down) => {
-                let _ = write!(out, "\x1b[{down}B");
-            }
+            // If the window has just lost the rows below, these make room for them, and what is counted from
+            // here stays right.
+            Some(down) => out.extend(std::iter::repeat_n('\n', usize::from(down))),
             None => self.go_up(out, self.at - row),
         }
         self.at = row;
