@@ -239,13 +239,13 @@ fn the_sessions() {
         terminal.text("/resume");
         terminal.wait_for_text("> resume ");
         terminal.key("enter");
-        terminal.wait_for(covers("1/5"));
+        terminal.wait_for(|screen| covers("1/5")(screen) && !screen.says("reading"));
     };
     at_each_size("sessions", world, open, &["esc"]);
     let open = |terminal: &Terminal| {
         open(terminal);
         terminal.key("tab");
-        terminal.wait_for(covers("/6"));
+        terminal.wait_for(|screen| covers("/6")(screen) && !screen.says("reading"));
         terminal.text("the");
         terminal.wait_for(covers("Search: the"));
         terminal.wait_for(|screen| screen.says("relevance") && screen.says("1/5"));
