@@ -33,9 +33,9 @@ struct Below {
 }
 
 impl App {
-    /// Whether a frame would differ from the last one.
+    /// Whether a frame would differ from the last one, and can be drawn.
     pub(crate) fn is_stale(&self) -> bool {
-        self.is_stale
+        self.is_stale && !self.is_being_dragged()
     }
 
     /// The next frame.

@@ -36,7 +36,7 @@ mod start;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use ramal_agent::{AgentEvent, AgentSession, Operation};
@@ -67,6 +67,9 @@ use crate::screen::{FullScreen, Screen};
 use crate::terminal::Input;
 use crate::theme::Background;
 use crate::transcript::Block;
+
+/// A window that has kept its size for so long has it.
+const DRAGGING: Duration = Duration::from_millis(60);
 
 /// Something that happened.
 pub(crate) enum Message {
@@ -172,6 +175,8 @@ pub(crate) struct App {
     is_stale: bool,
     /// The screen's lines are to be laid out anew.
     is_resized: bool,
+    /// When the window got another size last.
+    resized_at: Option<Instant>,
 }
 
 impl App {
@@ -198,6 +203,7 @@ impl App {
             Input::Resize(columns, rows) => {
                 (self.columns, self.rows) = (columns.max(1), rows.max(1));
                 self.is_resized = true;
+                self.resized_at = Some(Instant::now());
                 self.full.forget();
             }
             Input::Resumed => {
@@ -330,7 +336,14 @@ impl App {
 
     /// Whether a frame is due because time passes: something runs.
     pub(crate) fn is_moving(&self) -> bool {
-        self.busy.is_some() || self.shell.is_some() || self.beside.is_some() || self.agent.running().is_some()
+        let runs = self.busy.is_some() || self.shell.is_some() || self.beside.is_some();
+        runs || self.agent.running().is_some() || self.is_being_dragged()
+    }
+
+    /// Whether the window may be getting another size right now. What is drawn on the main screen for a size
+    /// that is not the terminal's any more breaks its lines, and cannot be taken back.
+    fn is_being_dragged(&self) -> bool {
+        self.over.is_empty() && self.resized_at.is_some_and(|at| at.elapsed() < DRAGGING)
     }
 
     /// How lines of the conversation are drawn.

@@ -86,6 +86,7 @@ impl App {
             leaving: None,
             is_stale: true,
             is_resized: false,
+            resized_at: None,
         };
         app.take_up_draft();
         // The directory of the session may want another theme than the one where the user is.

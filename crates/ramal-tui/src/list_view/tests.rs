@@ -214,9 +214,9 @@ Enter take · Esc back"
 Fruit                                                                                                           1/2 of 3
 Search: red e
 Pomes                                                                   │ All about apple
-› • apple   red                                                      5 g│ and more
+› • apple   red                                                     5 g │ and more
 Drupes                                                                  │
-    cherry  red                                                      5 g│"
+    cherry  red                                                     5 g │"
     );
 }
 

@@ -116,12 +116,32 @@ impl Screen {
         live: Vec<Line<'static>>,
         cursor: Option<Cursor>,
     ) -> String {
+        let is_lower = columns.max(1) == self.columns && rows.max(1) < self.rows;
+        if is_lower {
+            // What was said scrolls off as far as it has no room any more, and is not drawn anew: what a
+            // terminal has not moved into its scrollback by itself would be erased.
+            self.rows = rows.max(1);
+            self.widths.drain(..self.widths.len().saturating_sub(usize::from(self.rows)));
+            self.at = self.at.min(self.rows - 1);
+            let live = self.fitting(live);
+            let mut out = String::new();
+            self.go_up(&mut out, self.at);
+            out.push_str("\r\x1b[J");
+            (self.live, self.at) = (Vec::new(), 0);
+            out += &self.show(&[], live.lines, None);
+            self.put_cursor(&mut out, cursor, live.cut);
+            return out;
+        }
         let above = self.rows_above(columns.max(1));
+        let at = self.at;
         (self.columns, self.rows) = (columns.max(1), rows.max(1));
         let live = self.fitting(live);
         let room = usize::from(self.rows) - live.lines.len().min(usize::from(self.rows));
         let said = tail(self.columns, room);
         let said = &said[said.len().saturating_sub(room)..];
+        // What is not drawn anew is not erased, and scrolls off.
+        let above =
+            if said.len() < room { above } else { above.min(at.saturating_add(self.covered(said.len()))) };
         let mut out = String::new();
         self.go_up(&mut out, above.min(self.rows - 1));
         out.push_str("\r\x1b[J");
@@ -168,6 +188,20 @@ impl Screen {
         u16::try_from(least).unwrap_or(u16::MAX)
     }
 
+    /// How many of the last rows that were printed surely take no more than so many now.
+    fn covered(&self, rows: usize) -> u16 {
+        let mut room = rows;
+        let mut fits = |width: &u16| {
+            let height = usize::from(width.div_ceil(self.columns).max(1));
+            // Words are not broken where a row ends.
+            let height = height + usize::from(*width > self.columns);
+            let fits = height <= room;
+            room = room.saturating_sub(height);
+            fits
+        };
+        u16::try_from(self.widths.iter().rev().take_while(|width| fits(width)).count()).unwrap_or(u16::MAX)
+    }
+
     /// The rows of `live` that fit.
     fn fitting(&self, mut live: Vec<Line<'static>>) -> Fitting {
         let cut = live.len().saturating_sub(usize::from(self.rows));
@@ -200,9 +234,9 @@ impl Screen {
     fn go_to_row(&mut self, out: &mut String, row: u16) {
         match row.checked_sub(self.at) {
             Some(0) => {}
-            Some(down) => {
-                let _ = write!(out, "\x1b[{down}B");
-            }
+            // If the window has just lost the rows below, these make room for them, and what is counted from
+            // here stays right.
+            Some(down) => out.extend(std::iter::repeat_n('\n', usize::from(down))),
             None => self.go_up(out, self.at - row),
         }
         self.at = row;

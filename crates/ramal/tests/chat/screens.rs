@@ -126,7 +126,7 @@ fn a_permission_is_asked_for() {
     let open = |terminal: &Terminal| {
         terminal.text("Test all of it.");
         terminal.key("enter");
-        terminal.wait_for_text("rm -rf target/doc");
+        terminal.wait_for_text("Run bash?");
     };
     at_each_size(
         "permission",
@@ -208,6 +208,8 @@ fn a_summary_is_offered() {
 fn the_transcript() {
     let open = |terminal: &Terminal| {
         terminal.key("alt+o");
+        terminal.wait_for(covers("turn 5/5"));
+        terminal.key("a");
         terminal.wait_for(covers("all 44 entries"));
         terminal.keys(&["alt+up", "alt+up"]);
         terminal.wait_for(covers("turn 4/5"));
@@ -237,16 +239,16 @@ fn the_sessions() {
         terminal.text("/resume");
         terminal.wait_for_text("> resume ");
         terminal.key("enter");
-        terminal.wait_for(covers("1/5"));
+        terminal.wait_for(|screen| covers("1/5")(screen) && !screen.says("reading"));
     };
     at_each_size("sessions", world, open, &["esc"]);
     let open = |terminal: &Terminal| {
         open(terminal);
         terminal.key("tab");
-        terminal.wait_for(covers("/6"));
+        terminal.wait_for(|screen| covers("/6")(screen) && !screen.says("reading"));
         terminal.text("the");
         terminal.wait_for(covers("Search: the"));
-        terminal.wait_for(covers("1/4"));
+        terminal.wait_for(|screen| screen.says("relevance") && screen.says("1/5"));
     };
     at_each_size("sessions-search", world, open, &["esc", "esc"]);
 }

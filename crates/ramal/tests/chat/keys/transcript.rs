@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// What the path begins with.
-const BEGIN: &str = "❯ `almanac parse 2026-W53-5`";
+const BEGIN: &str = "model: anthropic/claude-sonnet-4-5";
 
 /// The whole transcript, at its end.
 fn transcript(world: &World, key: &str) -> Terminal {
@@ -132,7 +132,7 @@ fn sibling(back: &str, forward: &str) {
     terminal.key(back);
     terminal.wait_for(|screen| screen.says("another branch") && screen.says("It stands under Fixed."));
     terminal.key(forward);
-    terminal.wait_for(|screen| !screen.says("another branch") && screen.says("Not released yet"));
+    terminal.wait_for(|screen| is_selected(screen, "claude-opus-4-5 ‹2/2›"));
 }
 
 fn turns(steps: &[(&str, usize)]) {
@@ -223,7 +223,7 @@ fn is_found(screen: &Screen<'_>, says: &str) -> bool {
     screen.rows().iter().any(|row| row.starts_with('▶') && row.contains(says))
 }
 
-const ABOVE: &str = "the short form without hyphens";
+const ABOVE: &str = "// With hyphens throughout";
 
 fn next_match(key: &str) {
     let world = World::with_sample(&[]);

@@ -18,11 +18,13 @@ pub(super) const ROWS: &[Row] = &[
     Row { action: ActionId::UnfoldAll, scenario: unfold_all },
     Row {
         action: ActionId::PreviousTurn,
-        scenario: |key| jumps("", &[(key, "Wrong guess"), (key, "user: Last thing")]),
+        scenario: |key| jumps("", &[(key, LAST_ANSWER), (key, "Wrong guess"), (key, "user: Last thing")]),
     },
     Row {
         action: ActionId::NextTurn,
-        scenario: |key| jumps("home", &[(key, "assistant: The year is not lost")]),
+        scenario: |key| {
+            jumps("home", &[(key, "assistant: Week dates have"), (key, "assistant: The year is not lost")])
+        },
     },
     Row {
         action: ActionId::PreviousFork,
@@ -43,18 +45,18 @@ pub(super) const ROWS: &[Row] = &[
     Row { action: ActionId::FilterNoTools, scenario: |key| toggles(key, "no-tools") },
     Row { action: ActionId::FilterUserOnly, scenario: |key| toggles(key, "user-only") },
     Row { action: ActionId::FilterLabeledOnly, scenario: |key| toggles(key, "labeled-only") },
-    Row { action: ActionId::FilterAll, scenario: |key| toggles(key, "· all") },
+    Row { action: ActionId::FilterAll, scenario: |key| toggles(key, "all") },
     Row { action: ActionId::SetFilterNoTools, scenario: |key| sets(key, "no-tools") },
     Row { action: ActionId::SetFilterUserOnly, scenario: |key| sets(key, "user-only") },
     Row { action: ActionId::SetFilterLabeledOnly, scenario: |key| sets(key, "labeled-only") },
-    Row { action: ActionId::SetFilterAll, scenario: |key| sets(key, "· all") },
+    Row { action: ActionId::SetFilterAll, scenario: |key| sets(key, "all") },
     Row {
         action: ActionId::NextFilter,
-        scenario: |key| cycles(key, &["no-tools", "user-only", "labeled-only", "· all", ""]),
+        scenario: |key| cycles(key, &["no-tools", "user-only", "labeled-only", "all", ""]),
     },
     Row {
         action: ActionId::PreviousFilter,
-        scenario: |key| cycles(key, &["· all", "labeled-only", "user-only", "no-tools", ""]),
+        scenario: |key| cycles(key, &["all", "labeled-only", "user-only", "no-tools", ""]),
     },
 ];
 
@@ -251,13 +253,14 @@ fn filter_default(key: &str) {
     terminal.wait_for(|screen| is_filtered(screen, "") && screen.says("[edit:"));
 }
 
+/// What filters are called.
+const FILTERS: [&str; 4] = ["no-tools", "user-only", "labeled-only", "all"];
+
 /// Whether the title names that filter; none has no name.
 fn is_filtered(screen: &Screen<'_>, name: &str) -> bool {
     let title = screen.rows().into_iter().next().unwrap_or_default();
-    match name {
-        "" => ["no-tools", "user-only", "labeled-only", "· all"].iter().all(|name| !title.contains(name)),
-        name => title.contains(name),
-    }
+    let mut names = title.split_whitespace().filter(|word| FILTERS.contains(word));
+    if name.is_empty() { names.next().is_none() } else { names.any(|word| word == name) }
 }
 
 fn toggles(key: &str, name: &str) {
