@@ -35,6 +35,8 @@ pub(super) struct Conversation {
     told: HashSet<EntryId>,
     /// The turn told of a compaction, and not by its id.
     told_compaction: bool,
+    /// How what is on the screen was drawn.
+    drawn: Option<How>,
     /// Pictures of what was said, which are drawn once the lines above them are printed.
     pictures: Vec<Vec<u8>>,
 }
@@ -60,6 +62,7 @@ impl Conversation {
             beside: Vec::new(),
             told: HashSet::new(),
             told_compaction: false,
+            drawn: None,
             pictures: Vec::new(),
         }
     }
@@ -164,6 +167,7 @@ impl Conversation {
 
     /// The lines that are to be printed now, for good.
     pub(super) fn take_said(&mut self, scene: &Drawn<'_>) -> Vec<Line<'static>> {
+        self.drawn.get_or_insert(How::of(scene));
         let mut said = std::mem::take(&mut self.pending);
         let mut fresh = self.live.take_final(scene.width, &scene.look.theme, &scene.options);
         self.since.extend(fresh.iter().cloned());
@@ -186,27 +190,70 @@ impl Conversation {
         self.live.open_lines(scene.width, &scene.look.theme, &scene.options)
     }
 
-    /// The last rows of what was printed, at another width. What has been printed of a turn that goes on
-    /// keeps the lines that it has, broken where they do not fit.
+    /// The end of what was printed, drawn anew: all of the last `seen` rows that were printed, and as many above
+    /// them as there is room for. What has been printed of a turn that goes on keeps the lines that it has,
+    /// broken where they do not fit.
     pub(super) fn tail(
         &mut self,
         session: &SessionManager,
-        rows: usize,
+        seen: usize,
+        room: usize,
         scene: &Drawn<'_>,
     ) -> Vec<Line<'static>> {
-        let theme = &scene.look.theme;
-        // What cannot be read any more is not shown anew; the log is told of elsewhere.
-        let path = self.transcript.read_lines(session, rows, scene.width, theme, &scene.options);
-        let path = path.unwrap_or_default();
-        let whole = self.transcript.is_whole() && path.len() < rows;
-        let above = self.above.iter().filter(|_| whole).flat_map(|line| anew(line, scene.width));
-        let mut lines: Vec<Line<'static>> = above.chain(path).collect();
-        for line in &self.since {
-            lines.append(&mut anew(line, scene.width));
+        let (width, theme) = (scene.width, &scene.look.theme);
+        let before = self.drawn.replace(How::of(scene)).unwrap_or(How::of(scene));
+        let options = scene.look.options(before.is_open, before.hides_thinking);
+        let seen = seen.saturating_sub(self.since.len());
+        let since: Vec<Line<'static>> = self.since.iter().flat_map(|line| anew(line, width)).collect();
+        let room = room.saturating_sub(since.len());
+        let (seen, fill) = loop {
+            let seen_blocks = self.transcript.blocks_for(seen, before.width, theme, &options);
+            let fill = self.transcript.blocks_for(room, width, theme, &scene.options);
+            let is_enough = seen_blocks.max(fill) < self.transcript.blocks().len();
+            // What cannot be read any more is not shown anew; the log is told of elsewhere.
+            if is_enough || self.transcript.is_whole() || self.transcript.read_more(session, MORE).is_err() {
+                break (seen_blocks, fill);
+            }
+        };
+        let mut lines = match self.transcript.is_whole() && seen.max(fill) >= self.transcript.blocks().len() {
+            true => self.above.iter().flat_map(|line| anew(line, width)).collect(),
+            false => Vec::new(),
+        };
+        let above = lines.len();
+        lines.append(&mut self.transcript.last_lines(seen.max(fill), width, theme, &scene.options));
+        if seen < self.transcript.blocks().len() {
+            // What only fills the room is cut where the room ends.
+            let kept = self.transcript.last_lines(seen, width, theme, &scene.options).len().max(room);
+            let excess = lines.len().saturating_sub(kept);
+            lines.drain(..excess);
+        } else {
+            // Of what stands above the path, what was there is not repeated for ever.
+            let excess = above.min(lines.len().saturating_sub(room));
+            lines.drain(..excess.min(above.saturating_sub(ABOVE)));
         }
-        let excess = lines.len().saturating_sub(rows);
-        lines.drain(..excess);
+        lines.extend(since);
         lines
+    }
+}
+
+/// Entries that are read at a time where more is to be drawn.
+const MORE: usize = 32;
+
+/// Lines above the path that are printed anew with it, where it is not longer than the screen.
+const ABOVE: usize = 40;
+
+/// How what was printed was drawn.
+#[derive(Debug, Clone, Copy)]
+struct How {
+    width: usize,
+    is_open: bool,
+    hides_thinking: bool,
+}
+
+impl How {
+    fn of(scene: &Drawn<'_>) -> How {
+        let Options { open: is_open, hide_thinking: hides_thinking, .. } = scene.options;
+        How { width: scene.width, is_open, hides_thinking }
     }
 }
 

@@ -54,12 +54,12 @@ impl App {
             || (self.columns, self.rows) != (self.screen.columns(), self.screen.rows());
         if is_resized {
             // What is printed now is printed at the new width, and is a part of what is drawn anew.
-            self.take_said();
+            let fresh = self.take_said().len();
             let below = self.below();
             let App { conversation, look, screen, is_open, hides_thinking, .. } = self;
-            let tail = |columns: u16, rows: usize| {
+            let tail = |columns: u16, seen: usize, room: usize| {
                 let scene = App::drawn(look, columns, *is_open, *hides_thinking);
-                agent.with_session(|session| conversation.tail(session, rows, &scene))
+                agent.with_session(|session| conversation.tail(session, seen + fresh, room, &scene))
             };
             // Pictures stay where they were drawn, which is not where they belong any more.
             let clear = self.graphics.map_or("", Protocol::clear);

@@ -14,7 +14,7 @@ use super::frame::Frame;
 use super::opening::{Door, Handed};
 use super::{App, Asker, Effect, Host, Leaving, Message, spinner};
 use crate::images::Protocol;
-use crate::terminal::{InputThread, Terminal, TerminalWriter};
+use crate::terminal::{Input, InputThread, Terminal, TerminalWriter};
 
 /// How long nothing may be drawn while things keep happening.
 const FRAME: Duration = Duration::from_millis(16);
@@ -112,6 +112,14 @@ impl Outlet<'_> {
         loop {
             let is_due = drawn.is_none_or(|drawn| drawn.elapsed() >= FRAME);
             if app.is_stale() && is_due {
+                // What is drawn for another size than the terminal's breaks its lines, so nobody waits to be
+                // told of a new one.
+                if let Ok((columns, rows)) = crossterm::terminal::size()
+                    && !app.is_of_size(columns, rows)
+                {
+                    app.take(Message::Input(Input::Resize(columns, rows)));
+                    continue;
+                }
                 let frame = app.frame();
                 self.show(frame)?;
                 drawn = Some(Instant::now());
@@ -211,6 +219,10 @@ impl Outlet<'_> {
 }
 
 impl App {
+    fn is_of_size(&self, columns: u16, rows: u16) -> bool {
+        (self.columns, self.rows) == (columns.max(1), rows.max(1))
+    }
+
     fn leaving(&self) -> Option<Leaving> {
         self.leaving
     }

@@ -106,13 +106,15 @@ impl Screen {
         out
     }
 
-    /// The screen has another size. `tail` gives the last rows of what was said at the new width, and `live`
-    /// stands below. Nothing that was not ours is erased.
+    /// The screen has another size, or what was said is to be seen in another way. `tail` is given the columns,
+    /// how many of the last rows are seen that were printed, and how many rows there is room for; it gives the
+    /// end of what was said, drawn anew, in which all of those rows are. `live` stands below. Nothing that was
+    /// not ours is erased, and nothing that is not printed anew.
     pub fn resize(
         &mut self,
         columns: u16,
         rows: u16,
-        tail: impl FnOnce(u16, usize) -> Vec<Line<'static>>,
+        tail: impl FnOnce(u16, usize, usize) -> Vec<Line<'static>>,
         live: Vec<Line<'static>>,
         cursor: Option<Cursor>,
     ) -> String {
@@ -133,22 +135,18 @@ impl Screen {
             return out;
         }
         let above = self.rows_above(columns.max(1));
-        let at = self.at;
+        let seen = self.widths.len().min(usize::from(self.rows).saturating_sub(self.live.len()));
         (self.columns, self.rows) = (columns.max(1), rows.max(1));
         let live = self.fitting(live);
         let room = usize::from(self.rows) - live.lines.len().min(usize::from(self.rows));
-        let said = tail(self.columns, room);
-        let said = &said[said.len().saturating_sub(room)..];
-        // What is not drawn anew is not erased, and scrolls off.
-        let above =
-            if said.len() < room { above } else { above.min(at.saturating_add(self.covered(said.len()))) };
+        let said = tail(self.columns, seen, room);
         let mut out = String::new();
         self.go_up(&mut out, above.min(self.rows - 1));
         out.push_str("\r\x1b[J");
         (self.live, self.at) = (Vec::new(), 0);
         self.widths.clear();
         let cut = live.cut;
-        out += &self.show(said, live.lines, None);
+        out += &self.show(&said, live.lines, None);
         self.put_cursor(&mut out, cursor, cut);
         out
     }
@@ -186,20 +184,6 @@ impl Screen {
         // A wider screen joins nothing: each of our lines was ended.
         let least = as_it_was.min(as_it_may_be);
         u16::try_from(least).unwrap_or(u16::MAX)
-    }
-
-    /// How many of the last rows that were printed surely take no more than so many now.
-    fn covered(&self, rows: usize) -> u16 {
-        let mut room = rows;
-        let mut fits = |width: &u16| {
-            let height = usize::from(width.div_ceil(self.columns).max(1));
-            // Words are not broken where a row ends.
-            let height = height + usize::from(*width > self.columns);
-            let fits = height <= room;
-            room = room.saturating_sub(height);
-            fits
-        };
-        u16::try_from(self.widths.iter().rev().take_while(|width| fits(width)).count()).unwrap_or(u16::MAX)
     }
 
     /// The rows of `live` that fit.

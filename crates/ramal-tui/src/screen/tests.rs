@@ -40,7 +40,9 @@ impl Terminal {
 
     fn resize(&mut self, columns: u16, rows: u16, live: &[Line<'static>]) {
         self.parser.screen_mut().set_size(size(rows), size(columns));
-        let tail = |_: u16, count: usize| self.said[self.said.len().saturating_sub(count)..].to_vec();
+        let tail = |_: u16, seen: usize, room: usize| {
+            self.said[self.said.len().saturating_sub(seen.max(room))..].to_vec()
+        };
         let bytes = self.screen.resize(columns, rows, tail, live.to_vec(), None);
         self.parser.process(bytes.as_bytes());
     }

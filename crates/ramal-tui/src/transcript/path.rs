@@ -158,6 +158,31 @@ impl Transcript {
         }
     }
 
+    /// How many of the last blocks it takes for so many lines, drawn so; all if they have not so many.
+    pub fn blocks_for(&self, rows: usize, width: usize, theme: &Theme, options: &Options<'_>) -> usize {
+        let mut lines = 0;
+        for (number, block) in self.blocks.iter().rev().enumerate() {
+            if lines >= rows {
+                return number;
+            }
+            // The blank line above it is not counted: rather a block too many than one too few.
+            lines += block.lines(width, theme, options).len();
+        }
+        self.blocks.len()
+    }
+
+    /// The lines of so many of the last blocks.
+    pub fn last_lines(
+        &self,
+        blocks: usize,
+        width: usize,
+        theme: &Theme,
+        options: &Options<'_>,
+    ) -> Vec<Line<'static>> {
+        let skip = self.blocks.len().saturating_sub(blocks);
+        super::lines(self.blocks.iter().skip(skip), width, theme, options)
+    }
+
     /// The lines at the end of the path as the end of the log tells them, for a first look before the log was
     /// read: at least so many if there are, the same that [`Transcript::read_lines`] ends with. None if it tells
     /// no path.

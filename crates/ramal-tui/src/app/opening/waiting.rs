@@ -149,8 +149,8 @@ impl Waiting {
         let bytes = if std::mem::take(&mut self.is_resized) {
             self.shown = self.printed.len();
             let printed = &self.printed;
-            let tail = |columns: u16, rows: usize| {
-                let from = printed.len().saturating_sub(rows);
+            let tail = |columns: u16, seen: usize, room: usize| {
+                let from = printed.len().saturating_sub(seen.max(room));
                 let last = printed.iter().skip(from);
                 last.flat_map(|line| rewrap(line, usize::from(columns))).collect()
             };
