@@ -191,10 +191,9 @@ impl App {
         let agent = self.agent.clone();
         let instructions = Some(instructions.to_owned()).filter(|text| !text.is_empty());
         self.job(async move { agent.compact(instructions.as_deref()).await }, |app, compacted| {
-            match compacted {
-                Err(error @ AgentError::Busy { .. }) => app.hint = Some(error.to_string()),
-                // Of everything else an event has told.
-                Ok(_) | Err(_) => {}
+            // Of everything else an event has told.
+            if let Err(error @ AgentError::Busy { .. }) = compacted {
+                app.hint = Some(error.to_string());
             }
             app.follow();
             app.look_at_session();

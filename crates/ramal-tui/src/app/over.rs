@@ -127,7 +127,7 @@ impl App {
     }
 
     pub(super) fn open_models(&mut self) {
-        self.cover(Over::Models(Box::new(ModelView::new())));
+        self.cover(Over::Models(Box::default()));
         let (host, present) = (Arc::clone(&self.host), self.facts.model.clone());
         self.aside(
             move || host.models(present.as_deref()),

@@ -18,10 +18,13 @@ pub(super) struct Asked {
     then: Then,
 }
 
+/// Takes an answer, or that there is none.
+type Answered = dyn FnOnce(&mut App, Told) + Send;
+
 /// What is done with an answer.
 enum Then {
     /// This, also if there is none.
-    Do(Box<dyn FnOnce(&mut App, Told) + Send>),
+    Do(Box<Answered>),
     /// Whoever asked for a permission gets it, if somebody still waits.
     Permit { answers: Vec<PermissionAnswer>, sender: oneshot::Sender<Answer> },
 }

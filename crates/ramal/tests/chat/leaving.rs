@@ -108,12 +108,9 @@ fn for_a_while_and_back() {
         });
         terminal.assert_clean();
         terminal.text("fg\r");
-        match covers {
-            true => {
-                terminal.wait_for(|screen| screen.is_alternate() && screen.says("◀ leaf"));
-                terminal.key("esc");
-            }
-            false => {}
+        if covers {
+            terminal.wait_for(|screen| screen.is_alternate() && screen.says("◀ leaf"));
+            terminal.key("esc");
         }
         // All is as it was.
         terminal.wait_for(|screen| !screen.is_alternate() && screen.says("half a thought"));

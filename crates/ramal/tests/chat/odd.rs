@@ -17,7 +17,9 @@ fn a_directory_that_is_gone() {
     let here = world.scratch.path("").to_string_lossy().trim_end_matches('/').to_owned();
     changed(&world, |log| log.replacen(&format!("\"cwd\":\"{here}\""), "\"cwd\":\"/nowhere/at/all\"", 1));
     let mut terminal = world.start(Options::new(100, 40));
-    terminal.wait_for_text("/nowhere/at/all");
+    terminal.wait_for_text("Where is this session to go on?");
+    terminal.text("l");
+    terminal.wait_for(|screen| !screen.says("Where is this session to go on?"));
     // One can look at it and go about in it.
     terminal.key("alt+t");
     terminal.wait_for(|screen| screen.is_alternate() && screen.says("◀ leaf"));

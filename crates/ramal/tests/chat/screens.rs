@@ -140,7 +140,7 @@ fn a_permission_is_asked_for() {
 fn what_is_completed() {
     let open = |terminal: &Terminal| {
         terminal.text("/");
-        terminal.wait_for_text("1/29");
+        terminal.wait_for_text("1/31");
     };
     at_each_size("completion", || sample(&[]), open, &["ctrl+c", "ctrl+c"]);
 }
@@ -223,7 +223,7 @@ fn the_messages() {
         terminal.text("/fork");
         terminal.wait_for_text("> fork ");
         terminal.key("enter");
-        terminal.wait_for(covers("9/9"));
+        terminal.wait_for(covers("9/10"));
     };
     at_each_size("messages", || sample(&[]), open, &["esc"]);
 }

@@ -196,7 +196,7 @@ fn filter(key: &str) {
 fn load_all(key: &str) {
     let world = World::with_sample(&[]);
     let terminal = transcript_at(&world, 60, 12, key);
-    assert!(terminal.screen().says("of 44 entries loaded"));
+    terminal.wait_for_text("44 entries");
     terminal.key(key);
     terminal.wait_for_text("all 44 entries");
     assert!(terminal.screen().says("100 %"), "it stays where it is");
