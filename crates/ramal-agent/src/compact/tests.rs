@@ -222,6 +222,25 @@ fn is_late(messages: &[String], id: &str) -> bool {
 }
 
 #[test]
+fn an_estimate_can_be_made_piece_by_piece() {
+    let mut session = SessionManager::in_memory("/w");
+    let say = |session: &mut SessionManager, text: &str| {
+        session.append_message(&format!(r#"{{"role":"user","content":"{text}"}}"#)).unwrap()
+    };
+    let first = say(&mut session, "one two three four");
+    say(&mut session, "five six seven");
+    let mut estimate = Estimate::default();
+    assert!(!estimate.go_on(&session, 1).unwrap(), "one more is to be read");
+    assert!(estimate.go_on(&session, 1).unwrap());
+    assert_eq!(estimate.tokens(7), context_tokens(&session, 7, None).unwrap());
+    // Elsewhere it begins anew.
+    session.branch(&first).unwrap();
+    say(&mut session, "something else that is longer");
+    while !estimate.go_on(&session, 1).unwrap() {}
+    assert_eq!(estimate.tokens(7), context_tokens(&session, 7, None).unwrap());
+}
+
+#[test]
 fn a_count_holds_for_its_own_context_only() {
     let usage = r#""usage":{"input":100000,"output":1000,"cacheRead":89000,"cacheWrite":0}"#;
     let answer = |stop: &str| {

@@ -471,6 +471,27 @@ fn images_in_a_blob_folder_are_resolved_for_the_model_alone() {
 }
 
 #[test]
+fn messages_can_be_had_one_by_one() {
+    let entries = [
+        user("old"),
+        compaction(json!("e2"), json!({})),
+        user("q"),
+        calls(&["a"]),
+        result("a", "r"),
+        says("end"),
+    ];
+    let session = chain(&entries);
+    let context = session.build_session_context(At::Leaf).unwrap();
+    let all: Vec<String> = context.messages().map(|message| message.unwrap().json).collect();
+    let numbers = 0..context.speaking();
+    let single = numbers.flat_map(|number| context.messages_of(number..number + 1));
+    assert_eq!(single.map(|message| message.unwrap().json).collect::<Vec<_>>(), all);
+    assert!(all.len() > 3);
+    assert_eq!(context.entries().count(), context.speaking());
+    assert_eq!(context.messages_of(context.speaking()..context.speaking() + 1).count(), 0);
+}
+
+#[test]
 fn usage_counts_on_all_branches_and_once() {
     let usage = json!({"input": 1, "output": 2, "cacheRead": 3, "cacheWrite": 4, "cost": {"total": 0.5}});
     let mut paid = calls(&["a", "b"]);
@@ -488,6 +509,15 @@ fn usage_counts_on_all_branches_and_once() {
         stats.to_json(),
         r#"{"userMessages":1,"assistantMessages":2,"toolCalls":2,"toolResults":1,"totalMessages":4,"tokens":{"input":3,"output":6,"cacheRead":9,"cacheWrite":12,"total":30},"cost":1.5}"#
     );
+    // A piece at a time it is the same.
+    let paid_for = chain(&entries);
+    let (mut pieces, mut next, mut count) = (super::SessionStats::default(), Some(0), 0);
+    while let Some(from) = next {
+        next = paid_for.add_session_stats(&mut pieces, from, 1).unwrap();
+        count += 1;
+    }
+    assert_eq!(pieces, stats);
+    assert_eq!(count, 4, "one for each entry that may have cost something");
     // Another branch from the first answer, and a line that came twice.
     let mut lines = chain_lines(&entries);
     lines.push(lines[3].clone());

@@ -52,6 +52,23 @@ fn every_message_with_a_text_is_there() {
 }
 
 #[test]
+fn they_can_be_read_a_piece_at_a_time() {
+    let session = session();
+    let (mut reader, mut pieces) = (Reader::new(&session), 1);
+    while !reader.read_more(&session, 1).unwrap() {
+        pieces += 1;
+    }
+    assert_eq!(pieces, 4);
+    assert_eq!(reader.into_rows(), rows(&session).unwrap());
+    // Of another session it is another list.
+    let mut reader = Reader::new(&session);
+    let mut other = SessionManager::in_memory("/w");
+    said(&mut other, "user", "elsewhere");
+    assert!(reader.read_more(&other, u64::MAX).unwrap());
+    assert_eq!(reader.into_rows().len(), 1);
+}
+
+#[test]
 fn the_last_is_selected_and_enter_chooses() {
     let mut view = shown();
     let keymap = Keymap::default();
