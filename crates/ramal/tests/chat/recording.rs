@@ -12,8 +12,8 @@ use super::world::{World, leave};
 /// How long each moment is seen.
 const LASTS: Duration = Duration::from_millis(2600);
 
-const SUMMARY: &str = "Tried a signed year in `from_ordinal`: all tests pass, but each side of the year has a case \
-    of its own.\n\nWorth keeping: the test for `2020-W53`, which the other cure needs as well.";
+const SUMMARY: &str = "Counted days from the Monday of week 1: 30 tests pass, three lines and no cast.\n\n\
+    Worth keeping: the short form `2026W535` is read, and mixed forms are refused.";
 
 #[allow(clippy::disallowed_methods, reason = "files of the documentation")]
 #[test]
@@ -45,7 +45,7 @@ fn what_the_readme_shows() {
     terminal.wait_for_text("Sum up the branch that you leave?");
     terminal.mark("question");
     terminal.text("2");
-    terminal.wait_for(|screen| !screen.is_alternate() && screen.says("Tried a signed year"));
+    terminal.wait_for(|screen| !screen.is_alternate() && screen.says("Counted days from the Monday"));
     terminal.wait_for(|screen| !screen.says("ends it"));
     terminal.mark("summary");
     terminal.key("alt+,");
