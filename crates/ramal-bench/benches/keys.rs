@@ -29,7 +29,7 @@ type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 /// The screen.
 const SIZE: (u16, u16) = (160, 60);
 /// Bytes that are read between two keys, as the program does it.
-const PIECE: u64 = 2 << 20;
+const PIECE: u64 = 512 << 10;
 /// How often each key is pressed.
 const ROUNDS: usize = 200;
 
@@ -85,10 +85,10 @@ fn asked(session: &SessionManager) -> Result {
         path.filter(|entry| entry.role() == ramal_session::Role::User).take(50).count()
     });
     once("the context: settings and messages", || {
-        session.build_session_context(At::Leaf).map(|context| context.messages().len()).ok()
+        session.build_session_context(At::Leaf).map(|context| context.speaking()).ok()
     });
     once("the context, again", || {
-        session.build_session_context(At::Leaf).map(|context| context.messages().len()).ok()
+        session.build_session_context(At::Leaf).map(|context| context.speaking()).ok()
     });
     once("tokens in the context", || ramal_agent::compact::context_tokens(session, 0, None).is_ok());
     once("whether the last turn broke off", || ramal_agent::interruption(session).is_ok());

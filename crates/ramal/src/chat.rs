@@ -189,6 +189,8 @@ fn open(
         session.set_session_name(name, NameSource::User)?;
     }
     let agent = workshop.put_to_work(session)?;
+    // What is found out about the path is kept: here nobody waits for it. What cannot be read is told later.
+    let _ = agent.model_choice();
     Ok((agent, workshop))
 }
 

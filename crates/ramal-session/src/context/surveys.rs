@@ -12,7 +12,7 @@ use crate::manager::SessionManager;
 /// failed attempt of a turn is told.
 const KEPT: usize = 4;
 
-/// A context of more messages than this fits no model and is asked for once; it is not kept.
+/// A context of more messages than this fits no model. Of such only the latest is kept: it takes megabytes.
 const MOST_ITEMS: usize = 1 << 16;
 
 /// The latest surveys of a session.
@@ -43,11 +43,10 @@ impl Kept {
     }
 
     fn put(&mut self, end: u32, survey: &Arc<Surveyed>) {
-        self.surveys.retain(|(known, _)| *known != end);
-        if survey.items.len() <= MOST_ITEMS {
-            self.surveys.push_front((end, Arc::clone(survey)));
-            self.surveys.truncate(KEPT);
-        }
+        let is_large = |survey: &Surveyed| survey.items.len() > MOST_ITEMS;
+        self.surveys.retain(|(known, other)| *known != end && !(is_large(survey) && is_large(other)));
+        self.surveys.push_front((end, Arc::clone(survey)));
+        self.surveys.truncate(KEPT);
     }
 }
 

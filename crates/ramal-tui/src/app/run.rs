@@ -22,8 +22,8 @@ const FRAME: Duration = Duration::from_millis(16);
 /// How often it is looked whether another program has appended.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Bytes of entries that are read between two looks at the keys.
-const SLICE: u64 = 2 << 20;
+/// Bytes of entries that are read between two looks at the keys: some milliseconds, also where entries are small.
+const SLICE: u64 = 512 << 10;
 
 /// How long a session may take to store what a turn has when the program ends.
 const ENDING: Duration = Duration::from_secs(5);
