@@ -58,15 +58,8 @@ impl Rgb {
 
     /// The number of the nearest of 240 colours. The first sixteen are left out: users change them.
     pub fn nearest_index(self) -> u8 {
-        let level = |part: u8| {
-            let near = (0..6u8).min_by_key(|&level| CUBE[usize::from(level)].abs_diff(part));
-            near.unwrap_or(0)
-        };
-        let cube = 16 + 36 * level(self.0) + 6 * level(self.1) + level(self.2);
-        let mean = (u16::from(self.0) + u16::from(self.1) + u16::from(self.2)) / 3;
-        let gray = 232 + u8::try_from(mean.saturating_sub(3) / 10).unwrap_or(23).min(23);
         // The cube comes first: where both are as near, it is the one with a hue.
-        [cube, gray].into_iter().min_by_key(|&index| self.distance(Rgb::of_index(index))).unwrap_or(cube)
+        (16..=255).min_by_key(|&index| self.distance(Rgb::of_index(index))).unwrap_or(16)
     }
 
     /// The nearest of the sixteen colours.
