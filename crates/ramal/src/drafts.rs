@@ -144,6 +144,17 @@ impl Drafts {
         None
     }
 
+    /// Keeps what is written now, and waits until it is kept: the program ends.
+    pub(crate) fn flush(&mut self, editor: &Editor) {
+        self.is_changed |= std::mem::replace(&mut self.revision, editor.revision()) != editor.revision();
+        if self.is_changed {
+            self.write(editor);
+        }
+        if let Some(writer) = &self.writer {
+            writer.wait();
+        }
+    }
+
     /// Another session is shown in the same editor. What stood there is kept where it belongs, and what was kept
     /// of the other one put in.
     pub(crate) fn switch(&mut self, whose: Whose, editor: &mut Editor) {
@@ -156,6 +167,14 @@ impl Drafts {
         }
         if let Some(writer) = &self.writer {
             writer.wait();
+        }
+        let has_no_place = self.slot.is_none() || self.writer.is_none() || self.problem.is_some();
+        if has_no_place && !self.is_nothing(editor) {
+            // What is kept nowhere goes along.
+            (self.whose, self.slot) = (whose, None);
+            self.claim(Wants::Nothing);
+            self.is_changed = true;
+            return;
         }
         (self.whose, self.slot, self.stash) = (whose, None, None);
         editor.clear();

@@ -152,7 +152,9 @@ impl App {
                 )
             });
             let branches = agent.with_session(|session| session.branch_count());
-            let stats = agent.get_session_stats()?;
+            let Some(stats) = agent.get_session_stats_by_and_by()? else {
+                return Ok("Another session is open by now".to_owned());
+            };
             let used = stats.usage;
             let lines = [
                 format!("Session    {id}"),

@@ -147,9 +147,12 @@ impl App {
         }
         let Some(Beside { abort, .. }) = &self.beside else { return };
         let (agent, abort) = (self.agent.clone(), abort.clone());
-        self.job(async move { agent.propose_title(abort).await }, |app, proposed| {
+        let id = self.with_session(|session| session.get_session_id().to_owned());
+        self.job(async move { agent.propose_title(abort).await }, move |app, proposed| {
             app.beside = None;
+            let is_here = app.with_session(|session| session.get_session_id() == id);
             match proposed {
+                Ok(_) if !is_here => app.hint = Some("The session was left: it keeps its name".into()),
                 Ok(title) => app.name_session(&title),
                 Err(AgentError::Aborted { .. }) => app.hint = Some("Aborted: the name is what it was".into()),
                 Err(error) => app.say_wrong(&error),

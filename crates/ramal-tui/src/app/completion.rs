@@ -62,6 +62,13 @@ impl App {
         }
     }
 
+    /// Files may have come or gone.
+    pub(super) fn refresh_files(&self) {
+        if let Some(files) = &self.files {
+            files.refresh();
+        }
+    }
+
     fn has_files(&mut self) {
         if let Some(files) = &self.files {
             self.sources.files = files.files();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 use ramal_agent::AgentEvent;
-use ramal_session::{EntryId, Kind, ReadError, SessionManager};
+use ramal_session::{EntryId, Kind, Message, ReadError, Role, SessionManager};
 use ratatui::text::{Line, Span};
 
 use super::look::Look;
@@ -122,6 +122,13 @@ impl Conversation {
     /// Takes in what happened.
     pub(super) fn event(&mut self, event: &AgentEvent, now: Timestamp) {
         match event {
+            // It was found in the log before anybody told of it.
+            AgentEvent::MessageEnd { message, entry_id }
+                if Message::new(message).role() != Role::Assistant
+                    && self.transcript.find(entry_id).is_some() =>
+            {
+                return;
+            }
             AgentEvent::MessageEnd { message, entry_id } => {
                 self.pictures.extend(pictures_in(message));
                 if !entry_id.is_empty() {

@@ -34,6 +34,9 @@ pub trait Drafts: Send {
     /// called again.
     fn follow(&mut self, editor: &Editor, now: Instant) -> Option<Duration>;
 
+    /// Keeps what is written now, and waits until it is kept: the program ends.
+    fn flush(&mut self, editor: &Editor);
+
     /// What is written belongs to somebody else from now on.
     fn becomes(&mut self, owner: Owner);
 

@@ -81,7 +81,6 @@ impl App {
         self.facts.is_looking = true;
         self.facts.is_stale = false;
         let (agent, host) = (self.agent.clone(), std::sync::Arc::clone(&self.host));
-        let known = self.facts.session_id.clone();
         let look = move || {
             let cwd = agent.cwd();
             let (id, name, place, is_damaged) = agent.with_session(|session| {
@@ -97,11 +96,6 @@ impl App {
             let tokens = agent.context_tokens_by_and_by().ok().map(|count| count.tokens);
             let model = choice.as_ref().and_then(|choice| choice.model.clone());
             let window = model.as_deref().and_then(|model| host.window(model));
-            // What all branches cost is read once, and counted on from there.
-            let used = (known != id).then(|| match agent.get_session_stats_by_and_by() {
-                Ok(Some(stats)) => stats.usage,
-                Ok(None) | Err(_) => Usage::default(),
-            });
             let git = host.git_branch(&cwd);
             let thinking = choice.map_or("off", |choice| choice.thinking.name());
             let context = tokens.map(|tokens| (tokens, window));
@@ -117,18 +111,37 @@ impl App {
                 session_id: id,
                 ..Facts::default()
             };
-            (facts, used, entries)
+            (facts, entries)
         };
-        self.aside(look, |app, (facts, used, entries)| {
+        self.aside(look, |app, (facts, entries)| {
             app.sources.entries = entries;
             let again = app.facts.is_stale;
-            let used = used.unwrap_or(app.facts.used);
+            let is_other = app.facts.session_id != facts.session_id;
+            let used = if is_other { Usage::default() } else { app.facts.used };
             app.facts = Facts { used, ..facts };
+            if is_other {
+                app.look_at_costs();
+            }
             app.tell_title();
             if again {
                 app.look_at_session();
             }
         });
+    }
+
+    /// Sums up what all branches cost: once, and what comes is counted on from there.
+    fn look_at_costs(&self) {
+        let (agent, id) = (self.agent.clone(), self.facts.session_id.clone());
+        self.aside(
+            move || agent.get_session_stats_by_and_by(),
+            move |app, stats| {
+                if let Ok(Some(stats)) = stats
+                    && app.facts.session_id == id
+                {
+                    app.facts.used = stats.usage;
+                }
+            },
+        );
     }
 
     /// Tells the window what it is about.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use ramal_agent::Operation;
 
+use super::over::Over;
 use super::say::When;
 use super::{App, DoubleEscape, Effect, Leaving};
 use crate::editor::{EditorAction, Outcome};
@@ -15,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(700);
 
 impl App {
     pub(super) fn key(&mut self, key: Key) {
-        if self.question.is_some() && !self.is_typing() {
+        if self.question.is_some() && !self.is_typing() && !self.shows_hotkeys() {
             return self.question_key(key);
         }
         if !self.over.is_empty() {
@@ -50,9 +51,14 @@ impl App {
         self.over.is_empty() && self.typed_at.is_some_and(|at| at.elapsed() < PAUSE)
     }
 
+    /// Whether all keys are on the screen: they cover a question, too.
+    pub(super) fn shows_hotkeys(&self) -> bool {
+        matches!(self.over.last(), Some(Over::Hotkeys(_)))
+    }
+
     pub(super) fn paste(&mut self, text: &str) {
-        if self.question.is_some() {
-            return self.question_paste(text);
+        if self.question.is_some() && !self.is_typing() && self.question_paste(text) {
+            return;
         }
         if !self.over.is_empty() {
             return self.over_paste(text);

@@ -162,6 +162,8 @@ pub(crate) struct App {
     waiting: (Vec<String>, Vec<String>),
     escape: DoublePress,
     clear: DoublePress,
+    /// Why the file cannot be looked at, as it was told.
+    trouble: Option<String>,
     /// A line below the conversation, until the next key.
     hint: Option<String>,
     /// Tool calls are shown whole.
@@ -235,6 +237,7 @@ impl App {
             AgentEvent::TurnEnd { .. } | AgentEvent::SessionInfoChanged { .. } => self.look_at_session(),
             AgentEvent::AgentEnd { .. } | AgentEvent::CompactionEnd { .. } => {
                 self.look_at_session();
+                self.refresh_files();
                 self.job(
                     {
                         let agent = self.agent.clone();
@@ -269,8 +272,17 @@ impl App {
             Ok(false) => return,
             Ok(true) if goes_on => self.hint = Some("Another program goes on in this session".into()),
             Ok(true) => self.hint = Some("Another program has added to this session".into()),
-            Err(error) => self.hint = Some(error.to_string()),
+            Err(error) => {
+                // Once, and not at each look.
+                let error = error.to_string();
+                if self.trouble.as_ref() != Some(&error) {
+                    self.trouble = Some(error.clone());
+                    self.say(Block::wrong(&error));
+                }
+                return;
+            }
         }
+        self.trouble = None;
         self.is_stale = true;
         self.follow();
         self.look_at_session();
@@ -312,7 +324,7 @@ impl App {
     }
 
     /// Draws with the theme that the settings name.
-    fn choose_theme(&mut self) {
+    pub(super) fn choose_theme(&mut self) {
         let (theme, problems) = self.host.theme(&self.wishes.theme, self.background);
         if theme != self.look.theme {
             self.look.theme = theme;

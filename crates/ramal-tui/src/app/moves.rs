@@ -121,6 +121,10 @@ impl App {
             let earlier = self.earlier();
             self.editor.set_history(earlier);
         }
+        if cwd != self.facts.cwd {
+            self.watch_files();
+        }
+        self.choose_theme();
         self.ask_for_directory();
         self.show_path(&name.map_or_else(|| "another session".to_owned(), |name| clean::one_line(&name, 60)));
         let host = Arc::clone(&self.host);

@@ -118,7 +118,11 @@ impl App {
             Ok::<_, ReadError>(reader.into_rows())
         };
         self.aside(read, |app, rows| {
-            let Some(Over::Messages(view)) = app.over.last_mut() else { return };
+            let view = app.over.iter_mut().find_map(|over| match over {
+                Over::Messages(view) => Some(view),
+                _ => None,
+            });
+            let Some(view) = view else { return };
             match rows {
                 Ok(rows) => view.set_rows(rows, Timestamp::now(), &app.look.zone),
                 Err(error) => view.notice(error.to_string()),
@@ -132,8 +136,10 @@ impl App {
         self.aside(
             move || host.models(present.as_deref()),
             |app, models| {
-                if let Some(Over::Models(view)) = app.over.last_mut() {
-                    view.set_rows(models, true);
+                for over in &mut app.over {
+                    if let Over::Models(view) = over {
+                        view.set_rows(models.clone(), true);
+                    }
                 }
             },
         );

@@ -41,31 +41,31 @@ impl App {
 
     /// Something was pasted into the editor: a text, or the path of a picture that was dropped here.
     pub(super) fn paste_into_editor(&mut self, text: &str) {
-        let Some(path) = pasted_path(text) else {
+        let name =
+            pasted_path(text).and_then(|path| Some((path.file_name()?.to_string_lossy().into_owned(), path)));
+        let Some((name, path)) = name else {
             self.editor.paste(text);
             return self.typed();
         };
-        let text = text.to_owned();
+        self.editor.insert_mark(Mark::image(&format!("[image {name}]"), path.to_string_lossy()));
+        self.typed();
+        // That there is such a picture is looked up beside the screen.
         self.aside(
-            move || (picture_name(&path), path),
-            move |app, (name, path)| {
-                match name {
-                    Some(name) => app.editor.insert_mark(Mark::image(&name, path.to_string_lossy())),
-                    None => app.editor.paste(&text),
+            move || is_picture(&path),
+            move |app, is_picture| {
+                if !is_picture {
+                    app.hint = Some(format!("{name} is no picture that can be read: it will not go along"));
                 }
-                app.typed();
             },
         );
     }
 }
 
-/// What a picture in a file is called; none if there is none.
-fn picture_name(path: &PathBuf) -> Option<String> {
+/// Whether a file is a picture of a kind that models take.
+fn is_picture(path: &PathBuf) -> bool {
     let mut head = Vec::new();
-    std::fs::File::open(path).ok()?.take(SNIFFED).read_to_end(&mut head).ok()?;
-    Picture::new(&head)?;
-    let name = path.file_name()?.to_string_lossy().into_owned();
-    Some(format!("[image {name}]"))
+    let read = std::fs::File::open(path).and_then(|file| file.take(SNIFFED).read_to_end(&mut head));
+    read.is_ok() && Picture::new(&head).is_some()
 }
 
 #[cfg(test)]

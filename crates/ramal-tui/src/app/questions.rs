@@ -135,10 +135,13 @@ impl App {
         self.question_told(told);
     }
 
-    pub(super) fn question_paste(&mut self, text: &str) {
-        let Some(asked) = &mut self.question else { return };
+    /// Something was pasted. Answers whether the question takes it.
+    pub(super) fn question_paste(&mut self, text: &str) -> bool {
+        let Some(asked) = &mut self.question else { return false };
         let told = asked.question.paste(text);
+        let is_taken = told != Told::Nothing;
         self.question_told(told);
+        is_taken
     }
 
     fn question_told(&mut self, told: Told) {
@@ -164,6 +167,9 @@ impl App {
 
     /// Puts the question at the foot of what covers the screen.
     pub(super) fn with_question(&mut self, mut view: View) -> View {
+        if self.shows_hotkeys() {
+            return view;
+        }
         let Some(asked) = &mut self.question else { return view };
         asked.question.resize(self.columns, self.rows);
         let (lines, cursor) = asked.question.lines(self.columns, &self.look.theme, &self.look.keymap);

@@ -84,6 +84,8 @@ pub enum Left {
 pub fn run(door: Door, start: Start) -> io::Result<Left> {
     let Handed { terminal, input, writer, parts, kept } = door.hand_over();
     let (mut app, messages) = App::new(start, parts);
+    // What was typed before there was a question is no answer to it.
+    app.is_typed_ahead(!kept.is_empty());
     kept.into_iter().for_each(|message| app.take(message));
     let mut screen = Outlet { writer, terminal: &terminal, input: &input, covers: false };
     let left = screen.serve(&mut app, &messages);
@@ -193,7 +195,9 @@ impl Outlet<'_> {
                     let in_tmux = std::env::var_os("TMUX").is_some();
                     match self.writer.copy(&text, in_tmux) {
                         Ok(()) => self.writer.flush()?,
-                        Err(_) => app.hint("That is too long for the clipboard of a terminal"),
+                        Err(_) => app.notice(
+                            "That is too long for the clipboard of a terminal: /export writes it to a file",
+                        ),
                     }
                 }
                 Effect::Title(title) => {
@@ -219,6 +223,13 @@ impl Outlet<'_> {
 }
 
 impl App {
+    /// What comes now was typed before anybody could see what there is.
+    fn is_typed_ahead(&mut self, is_so: bool) {
+        if is_so {
+            self.typed_at = Some(Instant::now());
+        }
+    }
+
     fn is_of_size(&self, columns: u16, rows: u16) -> bool {
         (self.columns, self.rows) == (columns.max(1), rows.max(1))
     }
@@ -287,7 +298,11 @@ impl App {
         });
         self.agent.give_up_titles();
         let host = Arc::clone(&self.host);
-        self.keep_draft();
+        // What waits to be said is a draft again.
+        self.take_back();
+        if let Some(drafts) = &mut self.drafts {
+            drafts.flush(&self.editor);
+        }
         self.agent.with_session(|session: &mut SessionManager| {
             if session.is_on_disk() {
                 host.remember(session);

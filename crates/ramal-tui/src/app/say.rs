@@ -69,6 +69,7 @@ impl App {
         }
         // Pictures are read beside the screen.
         let (host, cwd) = (Arc::clone(&self.host), self.agent.cwd());
+        let said_in = self.with_session(|session| session.get_session_id().to_owned());
         let read = move || {
             let (prompt, problems) = host.prompt(&content, &cwd);
             (prompt, problems, content)
@@ -76,6 +77,12 @@ impl App {
         self.aside(read, move |app, (prompt, problems, content)| {
             for problem in problems {
                 app.say(Block::notice(&problem));
+            }
+            let is_here = app.with_session(|session| session.get_session_id() == said_in);
+            if !is_here || app.agent.running() == Some(Operation::Replacement) {
+                app.editor.set_text_if_empty(content);
+                app.hint = Some("That was written for the session that was left: it is in the editor".into());
+                return app.typed();
             }
             let said = app.say_to_model(prompt, when);
             app.was_said(said, content);
@@ -142,6 +149,7 @@ impl App {
         };
         self.job(work, |app, stored| {
             app.shell = None;
+            app.refresh_files();
             match stored {
                 Ok(true) => {
                     app.hint = Some("The command is done; its output is stored when the turn ends".into())
@@ -158,6 +166,10 @@ impl App {
         let waiting: Vec<Prompt> = steering.into_iter().chain(follow_up).collect();
         if waiting.is_empty() {
             return false;
+        }
+        if waiting.iter().any(|prompt| !prompt.images.is_empty()) {
+            self.hint =
+                Some("Pictures that waited do not come back with the text: name them again with @".into());
         }
         let mut texts: Vec<String> =
             waiting.into_iter().map(|prompt| prompt.typed.unwrap_or(prompt.text)).collect();

@@ -178,7 +178,9 @@ impl App {
             false => host.rename_session(&file, &called),
         };
         self.write(rename, move |app, renamed| {
-            let Some(view) = app.sessions() else { return };
+            let Some(view) = app.sessions() else {
+                return renamed.err().into_iter().for_each(|why| app.notice(&why));
+            };
             match renamed {
                 Ok(()) => view.renamed(&path, Some(&*name).filter(|name| !name.is_empty())),
                 Err(why) => view.notice(why),
@@ -192,7 +194,9 @@ impl App {
         self.write(
             move || host.trash_session(&file, open.as_deref()),
             move |app, trashed| {
-                let Some(view) = app.sessions() else { return };
+                let Some(view) = app.sessions() else {
+                    return app.notice(&trashed.unwrap_or_else(|why| why));
+                };
                 match trashed {
                     Ok(where_to) => {
                         view.deleted(&path);

@@ -71,6 +71,7 @@ impl App {
             escape: DoublePress::default(),
             clear: DoublePress::default(),
             hint: None,
+            trouble: None,
             beside: None,
             drafts: None,
             draft_due: None,

@@ -22,6 +22,10 @@ impl Keeps for Keeper {
         self.0.follow(editor, now)
     }
 
+    fn flush(&mut self, editor: &Editor) {
+        self.0.flush(editor);
+    }
+
     fn becomes(&mut self, owner: Owner) {
         self.0.becomes(whose(owner));
     }

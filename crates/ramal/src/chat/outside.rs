@@ -40,6 +40,7 @@ pub(super) fn edit(text: &str) -> io::Result<Option<String>> {
         return Err(io::Error::other(format!("{editor} ended with {status}")));
     }
     // Editors may have put another file in its place.
-    let edited = std::fs::read_to_string(file.path())?;
+    let edited = std::fs::read(file.path())?;
+    let edited = String::from_utf8_lossy(&edited).into_owned();
     Ok((edited != text).then_some(edited))
 }

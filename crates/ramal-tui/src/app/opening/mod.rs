@@ -21,7 +21,7 @@ pub(super) use self::tail::Tail;
 pub(super) use self::waiting::Seen;
 use self::waiting::Waiting;
 use super::{Leaving, Left, Look, Message, Messages, spinner};
-use crate::terminal::{InputThread, Terminal, TerminalWriter};
+use crate::terminal::{Input, InputThread, Terminal, TerminalWriter};
 use crate::theme::Background;
 
 /// How long nothing is shown, since the session may be there at once.
@@ -201,6 +201,8 @@ impl Door {
                 }
                 Ok(Message::Input(input)) => {
                     match self.waiting.take(&input) {
+                        // What the window is like is known by now.
+                        None if matches!(input, Input::Resumed | Input::Resize(..)) => {}
                         None => self.kept.push(Message::Input(input)),
                         Some(Leaving::Signal(signal)) => return Ok(Waited::Left(Left::Signal(signal))),
                         Some(Leaving::Wanted | Leaving::Closed) => return Ok(Waited::Left(Left::Wanted)),
