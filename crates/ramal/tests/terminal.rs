@@ -70,7 +70,7 @@ fn an_entry_is_chosen_and_the_leaf_goes_there() {
         terminal.wait_for_text("Search: changelog");
         terminal
             .wait_for(|screen| screen.says("Lovely. A line for the changelog?") && !screen.says("[grep:"));
-        terminal.key("down");
+        // What is found is selected.
         terminal.wait_for(|screen| {
             screen.rows().iter().any(|row| row.starts_with('›') && row.contains("Lovely"))
         });

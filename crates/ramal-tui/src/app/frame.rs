@@ -13,6 +13,8 @@ use crate::theme::Role;
 
 /// Rows of the editor that are seen at most, as a share of the screen's.
 const EDITOR_SHARE: usize = 3;
+/// Rows of the footer.
+const FOOTER: usize = 2;
 /// Rows of messages that wait that are seen.
 const WAITING: usize = 4;
 
@@ -139,7 +141,10 @@ impl App {
                 let Written { lines: more, cursor: at } =
                     written(&mut self.editor, stash, self.columns, self.rows, &self.look);
                 put(&mut lines, more, Some(at));
-                lines.extend(self.completer.lines(columns, &self.look.theme));
+                // The editor stays in sight, whatever there is to choose from.
+                let room = rows.saturating_sub(lines.len() + FOOTER);
+                let list = self.completer.lines(columns, &self.look.theme);
+                lines.extend(around_selected(list, room));
             }
         }
         lines.extend(self.footer());
@@ -275,6 +280,14 @@ impl App {
         let second = spread(left, vec![Span::styled(model, dim)], columns);
         vec![first, second]
     }
+}
+
+/// As many of the lines of a list as there is room for, the selected one among them.
+fn around_selected(lines: Vec<Line<'static>>, room: usize) -> Vec<Line<'static>> {
+    let is_selected = |line: &Line<'_>| line.spans.first().is_some_and(|span| span.content.starts_with('>'));
+    let selected = lines.iter().position(is_selected).unwrap_or(0);
+    let from = (selected + 1).saturating_sub(room);
+    lines.into_iter().skip(from).take(room).collect()
 }
 
 /// An editor between two lines.

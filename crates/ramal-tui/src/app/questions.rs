@@ -1,6 +1,6 @@
 //! Questions to the user, one at a time: in place of the editor, or at the foot of what covers the screen.
 
-use ramal_session::json;
+use ramal_session::json::{self, members};
 use ratatui::layout::Position;
 use tokio::sync::oneshot;
 
@@ -74,7 +74,7 @@ impl App {
                 let reason = reason.replace(&format!("run `{command}`"), "run this");
                 (command.into_owned(), reason)
             }
-            None => (called_on(&tool, &arguments, &self.facts.cwd.to_string_lossy()), reason),
+            None => (asked_for(&tool, &arguments, &self.facts.cwd.to_string_lossy()), reason),
         };
         let offers = |remembered| offered.contains(&remembered).then_some("");
         let (question, answers) = question::permission(&Permission {
@@ -184,6 +184,25 @@ impl App {
         });
         view
     }
+}
+
+/// What a tool is called on, and below it what it would write, or put in the place of what.
+fn asked_for(tool: &str, arguments: &str, cwd: &str) -> String {
+    let mut shows = called_on(tool, arguments, cwd);
+    let mut add = |object: &[u8], key: &str, mark: &str| {
+        let text = json::get_str(object, key);
+        for line in text.iter().flat_map(|text| text.lines()) {
+            shows += &format!("\n{mark}{line}");
+        }
+    };
+    let arguments = arguments.as_bytes();
+    add(arguments, "content", "");
+    let edits = json::get(arguments, "edits").unwrap_or_default();
+    for edit in std::iter::once(arguments).chain(members::items(edits)) {
+        add(edit, "oldText", "- ");
+        add(edit, "newText", "+ ");
+    }
+    shows
 }
 
 fn granted(answer: PermissionAnswer) -> Answer {

