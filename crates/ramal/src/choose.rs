@@ -14,6 +14,7 @@ use ramal_tui::scene::Scene;
 use ramal_tui::screen::FullScreen;
 use ramal_tui::terminal::{Input, Options, Terminal, TerminalWriter};
 use ramal_tui::text::human;
+use ramal_tui::text::says::copied;
 use ramal_tui::theme::{Background, ColorDepth, Theme};
 use ramal_tui::tree_selector::Selector;
 use ramal_tui::tree_view::{Told, TreeView};
@@ -252,10 +253,8 @@ impl Chooser<'_> {
         let entry = session.get_entry_at(position).map(|entry| entry.read());
         let said = match entry {
             Some(Ok(entry)) => {
-                let text = entry.text();
-                let text = if text.is_empty() { entry.json().to_owned() } else { text };
                 let in_tmux = std::env::var_os("TMUX").is_some();
-                match self.writer.copy(&text, in_tmux) {
+                match self.writer.copy(&copied(&entry), in_tmux) {
                     Ok(()) => "Copied".to_owned(),
                     Err(_) => "This entry is too long for the clipboard of a terminal".to_owned(),
                 }

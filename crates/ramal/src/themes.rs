@@ -18,12 +18,6 @@ pub(crate) fn load(name: &str, background: Background, depth: ColorDepth) -> (Th
     Folders::usual().load(name, background, depth)
 }
 
-/// The themes that there are, the built-in ones first.
-#[allow(dead_code, reason = "for whoever offers them to be chosen")]
-pub(crate) fn names() -> Vec<String> {
-    Folders::usual().names()
-}
-
 /// Folders with themes.
 struct Folders {
     own: Option<PathBuf>,

@@ -16,6 +16,7 @@ use crate::message_view::{self, MessageView, Origin};
 use crate::model_view::ModelView;
 use crate::scene::View;
 use crate::settings_view::{self, SettingsView};
+use crate::text::says::copied;
 use crate::theme::Role;
 use crate::transcript_view::{self, TranscriptView};
 use crate::tree_selector::Summary;
@@ -328,10 +329,7 @@ impl App {
     fn copy_entry(&mut self, position: usize) {
         let text = self.with_session(|session| {
             let entry = session.get_entry_at(position)?.read();
-            Some(entry.map(|entry| {
-                let text = entry.text();
-                if text.is_empty() { entry.json().to_owned() } else { text }
-            }))
+            Some(entry.map(|entry| copied(&entry)))
         });
         match text {
             Some(Ok(text)) => {

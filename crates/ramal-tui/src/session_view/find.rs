@@ -5,7 +5,7 @@ use std::ops::Range;
 use ramal_session::library::{Query, SessionInfo, Term};
 
 use crate::editor::fuzzy_find;
-use crate::text::marks::occurrences;
+use crate::text::marks::{apart, occurrences};
 
 /// What is searched in a session besides its texts, as it is and in lower case.
 #[derive(Debug)]
@@ -128,14 +128,7 @@ pub(super) fn marks(query: &Query, text: &str) -> Vec<Range<usize>> {
             }
         }
     }
-    places.sort_by_key(|place| (place.start, usize::MAX - place.end));
-    let mut end = 0;
-    places.retain(|place| {
-        let is_free = place.start >= end;
-        end = if is_free { place.end } else { end };
-        is_free
-    });
-    places
+    apart(places)
 }
 
 #[cfg(test)]

@@ -15,8 +15,11 @@ pub fn occurrences(text: &str, words: &[String]) -> Vec<Range<usize>> {
         from.resize(lower.len(), (at, at + c.len_utf8()));
     }
     let found = words.iter().flat_map(|word| lower.match_indices(&**word));
-    let mut places: Vec<_> =
-        found.filter_map(|(at, word)| Some(from.get(at)?.0..from.get(at + word.len() - 1)?.1)).collect();
+    apart(found.filter_map(|(at, word)| Some(from.get(at)?.0..from.get(at + word.len() - 1)?.1)).collect())
+}
+
+/// The places from left to right, without those that begin in another; of two at one place the longer stays.
+pub(crate) fn apart(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
     places.sort_by_key(|place| (place.start, usize::MAX - place.end));
     let mut end = 0;
     places.retain(|place| {

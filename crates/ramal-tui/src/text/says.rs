@@ -6,6 +6,13 @@ use ramal_session::{CallOf, Entry, Kind, Message, Role as Who, json};
 
 use super::{Role, clean, human};
 
+/// What is copied of an entry: its text, or all of it where it has none. As it is, for a clipboard and not for
+/// a screen.
+pub fn copied(entry: &Entry) -> String {
+    let text = entry.text();
+    if text.is_empty() { entry.json().to_owned() } else { text }
+}
+
 /// An entry in one line. All texts are clean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Says {
