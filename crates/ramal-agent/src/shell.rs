@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ramal_session::json::quote;
+use ramal_session::json::{self, quote};
 use tokio_util::sync::CancellationToken;
 
 use crate::tools::process::{self, End, Order};
@@ -79,6 +79,24 @@ pub async fn run(shell: &ShellCommand, with: &Surroundings<'_>, now: impl FnOnce
     message.json(now())
 }
 
+/// What is stored where somebody else ran a command of the user's, or answered in its place: `result` is a JSON
+/// object with `output`, `exitCode`, `cancelled`, `truncated` and `fullOutputPath`, each of which may be missing.
+pub fn ran_elsewhere(shell: &ShellCommand, result: &str, now: i64) -> String {
+    let result = result.as_bytes();
+    let is = |key: &str| json::get(result, key).is_some_and(|value| value == b"true");
+    let code = json::get(result, "exitCode").and_then(|code| std::str::from_utf8(code).ok()?.parse().ok());
+    let message = Message {
+        command: &shell.command,
+        output: json::get_str(result, "output").map(|output| output.into_owned()).unwrap_or_default(),
+        exit_code: code,
+        cancelled: is("cancelled"),
+        truncated: is("truncated"),
+        path: json::get_str(result, "fullOutputPath").map(|path| path.into_owned()),
+        excluded: shell.exclude_from_context,
+    };
+    message.json(now)
+}
+
 #[derive(Default)]
 struct Message<'a> {
     command: &'a str,
@@ -124,6 +142,17 @@ mod tests {
         for text in ["", "!", "!!", "!!!", "! ", "ls !x"] {
             assert_eq!(parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_stored_of_a_command_that_somebody_else_ran() {
+        let shell = ShellCommand::parse("!!ls").unwrap();
+        let stored = |result| ran_elsewhere(&shell, result, 7);
+        assert_eq!(
+            stored(r#"{"output":"a\nb","exitCode":3,"more":1}"#),
+            r#"{"role":"bashExecution","command":"ls","output":"a\nb","exitCode":3,"cancelled":false,"truncated":false,"timestamp":7,"excludeFromContext":true}"#
+        );
+        assert!(stored("{}").contains(r#""output":"","cancelled":false"#));
     }
 
     #[cfg(unix)]

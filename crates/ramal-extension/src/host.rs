@@ -170,10 +170,11 @@ impl Extensions {
         self.world.set_ui(ui);
     }
 
-    /// Puts them around a session, whose hooks they are, and tells them that it begins.
-    pub async fn begin(&self, session: &AgentSession) {
+    /// Puts them around a session, whose hooks they are, and tells them that it begins. `reason` is `startup`,
+    /// or `reload` where others were around it before.
+    pub async fn begin(&self, session: &AgentSession, reason: &str) {
         self.world.attach(Some(session.clone()));
-        self.tell("session_start", "{\"reason\":\"startup\"}".into()).await;
+        self.tell("session_start", format!("{{\"reason\":{}}}", quote(reason))).await;
     }
 
     /// Tells them that it ends, and ends them. Must be called, or they and the session hold each other.

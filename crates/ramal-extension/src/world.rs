@@ -87,6 +87,8 @@ pub struct Options {
     pub program: Arc<dyn Program>,
     /// What the command line says of their flags.
     pub flags: HashMap<String, String>,
+    /// Whoever has the user; [`crate::Extensions::set_ui`] says it later.
+    pub ui: Arc<dyn Ui>,
 }
 
 impl Options {
@@ -102,6 +104,7 @@ impl Options {
             permits: Arc::new(Always::Refuse),
             program: Arc::new(NoProgram),
             flags: HashMap::new(),
+            ui: Arc::new(NoUi),
         }
     }
 }
@@ -123,11 +126,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl World {
     pub(crate) fn new(options: Options) -> Arc<World> {
+        let ui = Mutex::new(Arc::clone(&options.ui));
         Arc::new(World {
             options,
             runtime: Handle::current(),
             session: Mutex::default(),
-            ui: Mutex::new(Arc::new(NoUi)),
+            ui,
             records: Mutex::default(),
             ids: AtomicU64::new(1),
             listens: AtomicBool::new(false),

@@ -24,6 +24,7 @@ use self::asks::AskScreen;
 use self::host::ProgramHost;
 use crate::cli::Globals;
 use crate::commands::which::Which;
+use crate::extensions::Crew;
 use crate::failure::{self, Failure, Status};
 use crate::models::Models;
 use crate::view::style::ColorChoice;
@@ -182,7 +183,9 @@ fn open(
             Some(tail)
         });
     })?;
-    let company = Company { asks: Arc::new(AskScreen(asker)), hooks: Vec::new(), hook_limit: HOOK_LIMIT };
+    let crew = Crew::new(work, Arc::clone(&models));
+    let asks = Arc::new(AskScreen(asker));
+    let company = Company { asks, hooks: Vec::new(), hook_limit: HOOK_LIMIT, crew };
     let workshop = Arc::new(Workshop::new(work, cwd, models, company)?);
     let mut session = opened.begin()?;
     if let Some(name) = which.name() {

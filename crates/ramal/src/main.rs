@@ -7,6 +7,7 @@ mod cli;
 mod commands;
 mod drafts;
 mod export;
+mod extensions;
 mod failure;
 mod history;
 mod mentioned;

@@ -12,6 +12,7 @@ use ramal_model::{Catalog, Endpoint, Models, ThinkingLevel};
 use ramal_session::{At, SessionManager};
 
 use crate::catalog;
+use crate::extensions::Crew;
 use crate::failure::{self, Failure};
 use crate::settings::{NamedModel, Settings};
 
@@ -48,9 +49,28 @@ pub(crate) struct WorkOptions {
     /// No title from the model for a new session
     #[arg(long, help_heading = HEADING)]
     pub(crate) no_title: bool,
-    /// Allow every call of a tool: to write, to run, to read elsewhere
+    /// Load this extension too: a file, or a folder of them
+    #[arg(short, long, value_name = "FILE", help_heading = HEADING)]
+    pub(crate) extension: Vec<PathBuf>,
+    /// Load no extensions but those named with --extension
+    #[arg(long, help_heading = HEADING)]
+    pub(crate) no_extensions: bool,
+    /// A flag that an extension takes
+    #[arg(long = "flag", value_name = "NAME[=VALUE]", help_heading = HEADING, value_parser = extension_flag)]
+    pub(crate) extension_flags: Vec<(String, String)>,
+    /// Allow every call of a tool: to write, to run, to read elsewhere; and extensions what they want
     #[arg(long, help_heading = HEADING)]
     pub(crate) yes: bool,
+}
+
+/// A flag and its value; a switch is on.
+fn extension_flag(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "true"));
+    let name = name.trim_start_matches('-');
+    if name.is_empty() {
+        return Err("a flag has a name".into());
+    }
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// Where help lists these options.
@@ -179,6 +199,7 @@ impl Prepared {
         options: &WorkOptions,
         settings: &Settings,
         permit: Arc<dyn Permit>,
+        crew: &Crew,
     ) -> anyhow::Result<AgentSession> {
         let Prepared { catalog, default_model, system, tools } = self;
         let find_model: Arc<FindModel> = Arc::new(move |name: &str| catalog.find(name).map_err(why));
@@ -190,9 +211,9 @@ impl Prepared {
                 default_model,
                 default_thinking: settings.thinking_level,
                 system,
-                tools,
+                tools: crew.tools(tools),
                 permit,
-                hooks: Vec::new(),
+                hooks: crew.hooks(),
                 hook_limit: HOOK_LIMIT,
                 retry: settings.retry,
                 cwd: cwd.to_owned(),

@@ -11,6 +11,7 @@ use ramal_agent::tools::Tool;
 use ramal_agent::{AgentConfig, AgentSession};
 use ramal_session::SessionManager;
 
+use crate::extensions::Crew;
 use crate::models::Models;
 use crate::permit::{self, Asking, AsksUser};
 use crate::settings::{self, Settings};
@@ -24,6 +25,8 @@ pub(crate) struct Company {
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     /// How long one of them may take before the work goes on without it.
     pub(crate) hook_limit: Duration,
+    /// Extensions, which come after those as hooks and bring tools.
+    pub(crate) crew: Arc<Crew>,
 }
 
 /// What sessions are made ready with.
@@ -103,9 +106,12 @@ impl Workshop {
             default_model: default_model.or_else(|| self.models.first_usable()),
             default_thinking: settings.thinking_level,
             system: self.texts.system(&cwd),
-            tools: self.tools.clone().unwrap_or_else(|| work::tools_of_settings(settings)),
+            tools: self
+                .company
+                .crew
+                .tools(self.tools.clone().unwrap_or_else(|| work::tools_of_settings(settings))),
             permit,
-            hooks: self.company.hooks.clone(),
+            hooks: self.company.hooks.iter().cloned().chain(self.company.crew.hooks()).collect(),
             hook_limit: self.company.hook_limit,
             retry: settings.retry,
             cwd,

@@ -237,7 +237,7 @@ impl World {
         let events = session.subscribe();
         let user = Arc::new(User::default());
         extensions.set_ui(Arc::clone(&user) as Arc<dyn Ui>);
-        extensions.begin(&session).await;
+        extensions.begin(&session, "startup").await;
         World { folder, session, model, extensions, user, problems, log, events }
     }
 

@@ -10,12 +10,15 @@ use std::time::Duration;
 
 use ramal_agent::permission::Mode as Permission;
 use ramal_agent::{AgentEvent, AgentSession, Prompt};
+use ramal_extension::Input;
 use ramal_session::{Message, SessionManager};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio_util::sync::CancellationToken;
 
 use super::print_text;
 pub(crate) use super::which::{Opened, Which};
 use crate::cli::Globals;
+use crate::extensions::{Crew, Nobody};
 use crate::failure::{self, Failure, Status};
 use crate::output::raw_json;
 use crate::permit::{self, Unattended};
@@ -152,24 +155,35 @@ pub(crate) fn say(
 ) -> anyhow::Result<Status> {
     let Turn { cwd, mode, options, settings, .. } = *turn;
     let prepared = work::prepare(&opened.session, cwd, options, settings)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let crew = Crew::new(options, Arc::default());
+    crew.set_front(Arc::new(Nobody));
+    runtime.block_on(crew.load_once(cwd));
     let manager = opened.begin()?;
     if let Some(open) = ramal_agent::interruption(&manager)? {
         failure::note(&open.message());
     }
     let permission = if options.yes { Permission::Yes } else { Permission::Refuse };
     let permit = Arc::new(Unattended(permit::permissions(&manager, cwd, settings, permission)));
-    let session = prepared.put_to_work(manager, cwd, options, settings, permit)?;
+    let session = prepared.put_to_work(manager, cwd, options, settings, permit, &crew)?;
     if let Some(name) = turn.name {
         session.set_session_name(name)?;
     }
     if mode == Mode::Json {
         session.with_session(|manager| print_header(manager, out))?;
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut show = Show { mode, tells: io::stderr().is_terminal(), cwd, out };
-    let ended = runtime.block_on(run_turn(&session, said, &mut show));
+    let ended = runtime.block_on(async {
+        let ended = run_turn(&session, &crew, said, &mut show).await;
+        crew.end().await;
+        ended
+    });
     let is_kept = session.with_session(|manager| manager.is_on_disk());
-    let status = ended.and_then(|ended| ended.status(mode, is_kept, out));
+    let status = ended.and_then(|ended| match ended {
+        Some(ended) => ended.status(mode, is_kept, out),
+        // An extension took care of it.
+        None => Ok(Status::Done),
+    });
     // The answer has been printed: a title that is about to come does not hold it up.
     if matches!(status, Ok(Status::Done)) {
         runtime.block_on(wait_for_title(&session));
@@ -216,6 +230,17 @@ struct Ended {
 }
 
 impl Ended {
+    fn take(&mut self, event: &AgentEvent) {
+        match event {
+            AgentEvent::TurnEnd { message, .. } => {
+                self.answer = Some(message.clone());
+                self.notice = None;
+            }
+            AgentEvent::Notice { message } => self.notice = Some(message.clone()),
+            _ => {}
+        }
+    }
+
     /// Prints the answer, or says what went wrong.
     fn status(self, mode: Mode, is_kept: bool, out: &mut dyn Write) -> anyhow::Result<Status> {
         if let Some(signal) = self.signal {
@@ -246,17 +271,52 @@ impl Ended {
     }
 }
 
-async fn run_turn(session: &AgentSession, said: &Prompt, show: &mut Show<'_>) -> anyhow::Result<Ended> {
+/// Says it, and tells what happens until there is nothing more to do; none if an extension took care of it, and no
+/// model was asked.
+async fn run_turn(
+    session: &AgentSession,
+    crew: &Crew,
+    said: &Prompt,
+    show: &mut Show<'_>,
+) -> anyhow::Result<Option<Ended>> {
     // Signals are heard before anything is stored that they could leave half done.
     let mut signals = Signals::new()?;
     let mut events = session.subscribe();
-    session.prompt(said.clone())?;
+    let abort = CancellationToken::new();
+    let heard = async {
+        crew.begin_once(session).await;
+        if let Some((name, args)) = crew.command(&said.text).await {
+            crew.run_command(name, args, abort.clone()).await?;
+            return Ok(Input::Handled);
+        }
+        anyhow::Ok(crew.input(said.clone(), "interactive", &abort).await)
+    };
+    let heard = tokio::select! {
+        heard = heard => heard?,
+        signal = signals.next() => {
+            abort.cancel();
+            return Ok(Some(Ended { signal: Some(signal), ..Ended::default() }));
+        }
+    };
+    match heard {
+        Input::Say(prompt) => drop(session.prompt(prompt)?),
+        // It may have said something itself, which goes on or is over.
+        Input::Handled if session.running().is_none() => {
+            let mut ended = Ended::default();
+            while let Ok(event) = events.try_recv() {
+                show.event(&event)?;
+                ended.take(&event);
+            }
+            return Ok(ended.answer.is_some().then_some(ended));
+        }
+        Input::Handled => {}
+    }
     let ended = follow(session, &mut events, &mut signals, show).await;
     if ended.is_err() {
         session.abort();
         session.wait_for_idle().await;
     }
-    ended
+    ended.map(Some)
 }
 
 /// Tells what happens until the turn has ended.
@@ -282,14 +342,9 @@ async fn follow(
         };
         let Some(event) = event else { return Ok(ended) };
         show.event(&event)?;
-        match &*event {
-            AgentEvent::TurnEnd { message, .. } => {
-                ended.answer = Some(message.clone());
-                ended.notice = None;
-            }
-            AgentEvent::Notice { message } => ended.notice = Some(message.clone()),
-            AgentEvent::AgentEnd { .. } => return Ok(ended),
-            _ => {}
+        ended.take(&event);
+        if matches!(*event, AgentEvent::AgentEnd { .. }) {
+            return Ok(ended);
         }
     }
 }

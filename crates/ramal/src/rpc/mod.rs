@@ -8,6 +8,7 @@
 mod answer;
 mod asks;
 mod change;
+mod dialogs;
 mod export;
 mod hooks;
 mod input;
@@ -35,15 +36,18 @@ use tokio_util::sync::CancellationToken;
 
 use self::answer::{Refusal, Reply};
 use self::asks::Asks;
+use self::dialogs::{Client, Dialogs};
 use self::hooks::ClientHooks;
 use self::input::{Input, Line};
 use self::outgoing::Outgoing;
 use self::request::{Parsed, Request};
+use crate::extensions::Crew;
 use crate::failure::Status;
 use crate::models::Models;
 use crate::remembered;
 use crate::signals::Signals;
 use crate::work::TITLE_LIMIT;
+use crate::workshop::Workshop;
 
 pub(crate) use setup::{Options, start};
 
@@ -56,9 +60,14 @@ struct Server {
     out: Outgoing,
     asks: Arc<Asks>,
     hooks: Arc<ClientHooks>,
+    dialogs: Arc<Dialogs>,
+    crew: Arc<Crew>,
+    workshop: Arc<Workshop>,
     models: Arc<Models>,
     ends: Arc<Ends>,
     runtime: tokio::runtime::Runtime,
+    /// Held by what extensions hear before it is said.
+    says: Arc<tokio::sync::Mutex<()>>,
     /// What was begun and answers when it ends.
     tasks: Vec<JoinHandle<()>>,
     /// Where the client's command line wants copies and new sessions.
@@ -75,6 +84,8 @@ struct Ends {
     /// How many lines came before the last `abort`: what they began, or begin yet, is ended.
     aborted: AtomicU64,
     aborted_bash: AtomicU64,
+    /// Ends what extensions were asked for.
+    extensions: Mutex<CancellationToken>,
     is_compacting: AtomicBool,
     /// The session got a title, which may lie behind where one is.
     is_titled: AtomicBool,
@@ -95,9 +106,17 @@ impl Ends {
     }
 
     fn abort(&self) {
+        let mut extensions = self.extensions.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *extensions).cancel();
+        drop(extensions);
         if let Some(agent) = self.agent() {
             agent.abort();
         }
+    }
+
+    /// Cancelled by the next abort.
+    fn token(&self) -> CancellationToken {
+        self.extensions.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn abort_bash(&self) {
@@ -120,6 +139,7 @@ struct Urgent {
     ends: Arc<Ends>,
     asks: Arc<Asks>,
     hooks: Arc<ClientHooks>,
+    dialogs: Arc<Dialogs>,
 }
 
 impl Urgent {
@@ -130,14 +150,9 @@ impl Urgent {
         let head = line.text.get(..LONGEST_URGENT).unwrap_or(&line.text);
         let command = json::get_str(head, "type").map(|command| command.into_owned()).unwrap_or_default();
         let is_urgent = match &*command {
-            // What a hook answers may be a whole conversation.
-            "hook_response" => true,
-            "abort"
-            | "abort_compaction"
-            | "abort_branch_summary"
-            | "abort_bash"
-            | "abort_retry"
-            | "extension_ui_response" => !is_long,
+            // What a hook answers may be a whole conversation, and what is written in an editor a book.
+            "hook_response" | "extension_ui_response" => true,
+            "abort" | "abort_compaction" | "abort_branch_summary" | "abort_bash" | "abort_retry" => !is_long,
             _ => false,
         };
         if !is_urgent {
@@ -146,7 +161,10 @@ impl Urgent {
         let Parsed::Request(request) = Request::parse(&line.text) else { return Some(line) };
         match &*request.command {
             "hook_response" => return if self.hooks.answer(&request) { None } else { Some(line) },
-            "extension_ui_response" => return if self.asks.answer(&request) { None } else { Some(line) },
+            "extension_ui_response" => {
+                let is_taken = self.dialogs.answer(&request) || self.asks.answer(&request);
+                return if is_taken { None } else { Some(line) };
+            }
             "abort_bash" => {
                 self.ends.aborted_bash.store(line.number, Ordering::SeqCst);
                 self.ends.abort_bash();
@@ -170,6 +188,7 @@ impl Urgent {
     fn close(&self) {
         self.asks.close();
         self.hooks.close();
+        self.dialogs.close();
     }
 }
 
@@ -179,15 +198,22 @@ impl Server {
     /// forced to disk.
     fn serve(mut self, writer: std::thread::JoinHandle<io::Result<()>>) -> anyhow::Result<Status> {
         let (ends, asks, hooks) = (&self.ends, &self.asks, &self.hooks);
-        let urgent = Urgent { ends: Arc::clone(ends), asks: Arc::clone(asks), hooks: Arc::clone(hooks) };
-        let urgent = Arc::new(urgent);
+        let urgent = Arc::new(Urgent {
+            ends: Arc::clone(ends),
+            asks: Arc::clone(asks),
+            hooks: Arc::clone(hooks),
+            dialogs: Arc::clone(&self.dialogs),
+        });
         let closing = Arc::clone(&urgent);
         let (lines, stop) = input::lines(move |line| urgent.take(line), move || closing.close())?;
         self.listen();
         let handle = self.runtime.handle().clone();
         let served = {
             let _in_runtime = handle.enter();
-            self.end_on_signals(stop)?;
+            self.end_on_signals(stop.clone())?;
+            let dialogs = Arc::clone(&self.dialogs);
+            self.crew.set_front(Arc::new(Client { dialogs, stop: Mutex::new(Some(stop)) }));
+            handle.block_on(self.crew.begin(&self.agent, &self.workshop));
             let ends = Arc::clone(&self.ends);
             let lines = lines.iter().map_while(|input| match input {
                 Input::Line(line) if ends.signal.load(Ordering::SeqCst) == 0 => Some(line),
@@ -198,6 +224,7 @@ impl Server {
         if served.is_err() {
             self.asks.close();
             self.hooks.close();
+            self.dialogs.close();
             self.ends.end_all();
         }
         let tasks = std::mem::take(&mut self.tasks);
@@ -207,6 +234,7 @@ impl Server {
                 let _ = task.await;
             }
             self.agent.wait_for_idle().await;
+            self.crew.end().await;
         });
         if served.is_ok() && self.ends.signal.load(Ordering::SeqCst) == 0 {
             self.runtime.block_on(self.agent.wait_for_title(TITLE_LIMIT));
@@ -233,11 +261,13 @@ impl Server {
     fn end_on_signals(&self, stop: SyncSender<Input>) -> io::Result<()> {
         let mut signals = Signals::new()?;
         let (ends, asks, hooks) = (Arc::clone(&self.ends), Arc::clone(&self.asks), Arc::clone(&self.hooks));
+        let dialogs = Arc::clone(&self.dialogs);
         self.runtime.spawn(async move {
             let signal = signals.next().await;
             ends.signal.store(signal, Ordering::SeqCst);
             asks.close();
             hooks.close();
+            dialogs.close();
             ends.end_all();
             // Where the lines that were read ahead fill it, the next of them is seen as the last.
             let _ = stop.try_send(Input::Stop);
@@ -304,6 +334,17 @@ impl Server {
         read::reply(self, request)
     }
 
+    /// Begins something that answers by itself. Its first step is made here; what is left of it goes on beside the
+    /// next requests.
+    fn start(&mut self, work: impl Future<Output = ()> + Send + 'static) -> Reply {
+        let mut work = Box::pin(work);
+        if work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+            self.tasks.retain(|task| !task.is_finished());
+            self.tasks.push(self.runtime.spawn(work));
+        }
+        Reply::Elsewhere
+    }
+
     /// Begins something that answers when it ends. It has begun when this returns, so that an abort
     /// behind it finds it.
     fn begin(
@@ -312,15 +353,9 @@ impl Server {
         work: impl Future<Output = Result<Option<String>, Refusal>> + Send + 'static,
     ) -> Reply {
         let (out, id, command) = (self.out.clone(), request.id.clone(), request.command.clone());
-        let mut work = Box::pin(async move {
+        self.start(async move {
             let outcome = work.await;
             out.line(answer::line(id.as_deref(), &command, outcome));
-        });
-        // Its first step is made here; what is left of it goes on beside the next requests.
-        if work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
-            self.tasks.retain(|task| !task.is_finished());
-            self.tasks.push(self.runtime.spawn(work));
-        }
-        Reply::Elsewhere
+        })
     }
 }

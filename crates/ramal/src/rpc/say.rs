@@ -1,17 +1,20 @@
 //! Commands that say something to the model, and commands of the user's own (contract, section 12).
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use ramal_agent::shell::{self, ShellCommand, Surroundings};
 use ramal_agent::tools::outputs_folder;
 use ramal_agent::{AgentError, AgentSession, Operation, Prompt};
+use ramal_extension::Input;
 use ramal_session::json::{self, members};
 use ramal_session::time;
 use tokio_util::sync::CancellationToken;
 
 use super::Server;
 use super::answer::{self, Refusal, Reply};
+use super::outgoing::Outgoing;
 use super::request::Request;
+use crate::models::Models;
 
 /// Does a command of these; none if the command is not one of them.
 pub(super) fn reply(server: &mut Server, request: &Request<'_>) -> Result<Option<Reply>, Refusal> {
@@ -19,11 +22,11 @@ pub(super) fn reply(server: &mut Server, request: &Request<'_>) -> Result<Option
         "prompt" => prompt(server, request)?,
         "steer" => {
             let prompt = said(request)?;
-            say(server, request, prompt, AgentSession::steer)?
+            say(server, request, prompt, How::Steer)?
         }
         "follow_up" => {
             let prompt = said(request)?;
-            say(server, request, prompt, AgentSession::follow_up)?
+            say(server, request, prompt, How::FollowUp)?
         }
         "abort_and_prompt" => {
             let (agent, prompt) = (server.agent.clone(), said(request)?);
@@ -32,7 +35,11 @@ pub(super) fn reply(server: &mut Server, request: &Request<'_>) -> Result<Option
                 Ok(None)
             })
         }
-        "retry" => begin(server, request, |agent| agent.retry().map(drop))?,
+        "retry" => {
+            let accepted = || answer::line(request.id.as_deref(), &request.command, Ok(None));
+            begin(&server.agent, &server.out, &server.models, accepted, |agent| agent.retry().map(drop))?;
+            Reply::Elsewhere
+        }
         "clear_queue" => {
             let (steering, follow_up) = server.agent.clear_queue();
             let texts = |prompts: &[Prompt]| {
@@ -76,53 +83,132 @@ fn said(request: &Request<'_>) -> Result<Prompt, Refusal> {
     Ok(Prompt { text, images, typed: None })
 }
 
-fn prompt(server: &Server, request: &Request<'_>) -> Result<Reply, Refusal> {
-    let prompt = said(request)?;
-    let behavior = request.text_if("streamingBehavior")?;
-    match behavior.as_deref() {
-        Some("steer") => say(server, request, prompt, AgentSession::steer),
-        Some("followUp") => say(server, request, prompt, AgentSession::follow_up),
-        Some(_) => Err(Refusal::new("`streamingBehavior` must be \"steer\" or \"followUp\"")),
-        None if server.agent.running() == Some(Operation::Turn) => Err(Refusal::new(
-            "the session is busy with a turn; say with `streamingBehavior` whether to \"steer\" it or to \"followUp\", or use `abort_and_prompt`",
-        )),
-        None => begin_turn(server, request, prompt),
-    }
+/// How something is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// At once: nothing may run.
+    Now,
+    /// Within the turn that runs, as soon as it can be.
+    Steer,
+    /// When all is done.
+    FollowUp,
 }
 
-/// Says something to a turn that runs, or after what else runs; it is a prompt while nothing does.
-fn say(
-    server: &Server,
-    request: &Request<'_>,
-    prompt: Prompt,
-    how: fn(&AgentSession, Prompt) -> Result<(), AgentError>,
-) -> Result<Reply, Refusal> {
-    if server.agent.running().is_none() {
-        return begin_turn(server, request, prompt);
+fn prompt(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
+    let prompt = said(request)?;
+    let behavior = request.text_if("streamingBehavior")?;
+    let how = match behavior.as_deref() {
+        Some("steer") => How::Steer,
+        Some("followUp") => How::FollowUp,
+        Some(_) => return Err(Refusal::new("`streamingBehavior` must be \"steer\" or \"followUp\"")),
+        None => How::Now,
+    };
+    say(server, request, prompt, how)
+}
+
+/// Says something, once the extensions have heard it, if there are any.
+fn say(server: &mut Server, request: &Request<'_>, prompt: Prompt, how: How) -> Result<Reply, Refusal> {
+    let saying = Saying {
+        agent: server.agent.clone(),
+        out: server.out.clone(),
+        models: Arc::clone(&server.models),
+        id: request.id.clone(),
+        command: request.command.clone(),
+        how,
+    };
+    if server.crew.now().is_none() {
+        saying.say(prompt)?;
+        return Ok(Reply::Elsewhere);
     }
-    how(&server.agent, prompt)?;
-    Ok(Reply::Done)
+    let (crew, abort, turn) = (Arc::clone(&server.crew), server.ends.token(), Arc::clone(&server.says));
+    Ok(server.start(async move {
+        // What came first is said first.
+        let mine = turn.lock_owned().await;
+        let text = prompt.text.clone();
+        if let Some((name, args)) = crew.command(&text).await {
+            drop(mine);
+            saying.answer(Ok(()));
+            if let Err(error) = crew.run_command(name, args, abort).await {
+                saying.agent.tell_hook_error(name, "command", &error.to_string());
+            }
+            return;
+        }
+        match crew.input(prompt, "rpc", &abort).await {
+            Input::Handled => saying.answer(Ok(())),
+            Input::Say(_) if abort.is_cancelled() => saying.answer(Err(Refusal::new("it was aborted"))),
+            Input::Say(prompt) => {
+                if let Err(refusal) = saying.say(prompt) {
+                    saying.answer(Err(refusal));
+                }
+            }
+        }
+    }))
+}
+
+/// Something that is about to be said.
+struct Saying {
+    agent: AgentSession,
+    out: Outgoing,
+    models: Arc<Models>,
+    id: Option<String>,
+    command: String,
+    how: How,
+}
+
+impl Saying {
+    fn line(&self, outcome: Result<(), Refusal>) -> String {
+        answer::line(self.id.as_deref(), &self.command, outcome.map(|()| None))
+    }
+
+    fn answer(&self, outcome: Result<(), Refusal>) {
+        self.out.line(self.line(outcome));
+    }
+
+    /// Says it, and answers that it was accepted.
+    fn say(&self, prompt: Prompt) -> Result<(), Refusal> {
+        let agent = &self.agent;
+        match self.how {
+            How::Now if agent.running() == Some(Operation::Turn) => Err(Refusal::new(
+                "the session is busy with a turn; say with `streamingBehavior` whether to \"steer\" it or to \"followUp\", or use `abort_and_prompt`",
+            )),
+            How::Steer if agent.running().is_some() => {
+                agent.steer(prompt)?;
+                self.answer(Ok(()));
+                Ok(())
+            }
+            How::FollowUp if agent.running().is_some() => {
+                agent.follow_up(prompt)?;
+                self.answer(Ok(()));
+                Ok(())
+            }
+            // It is a prompt while nothing runs.
+            _ => begin(
+                agent,
+                &self.out,
+                &self.models,
+                || self.line(Ok(())),
+                |agent| agent.prompt(prompt).map(drop),
+            ),
+        }
+    }
 }
 
 /// Begins a turn. That it was accepted is told before anything that comes of it.
-fn begin_turn(server: &Server, request: &Request<'_>, prompt: Prompt) -> Result<Reply, Refusal> {
-    begin(server, request, |agent| agent.prompt(prompt).map(drop))
-}
-
 fn begin(
-    server: &Server,
-    request: &Request<'_>,
+    agent: &AgentSession,
+    out: &Outgoing,
+    models: &Models,
+    line: impl FnOnce() -> String,
     how: impl FnOnce(&AgentSession) -> Result<(), AgentError>,
-) -> Result<Reply, Refusal> {
-    if server.agent.model_choice()?.model.is_none() {
+) -> Result<(), Refusal> {
+    if agent.model_choice()?.model.is_none() {
         // A server on this machine is looked for only where there is nothing else.
-        server.agent.set_default_model(server.models.first_anywhere());
+        agent.set_default_model(models.first_anywhere());
     }
-    server.out.line_first(|| {
-        how(&server.agent)?;
-        Ok::<_, Refusal>(answer::line(request.id.as_deref(), &request.command, Ok(None)))
-    })?;
-    Ok(Reply::Elsewhere)
+    out.line_first(|| {
+        how(agent)?;
+        Ok::<_, Refusal>(line())
+    })
 }
 
 /// Runs a command of the user's. What came of it is stored at once, or when the turn that runs has
@@ -145,7 +231,15 @@ fn bash(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
     let (session_id, overflow) = agent.with_session(|session| {
         (session.get_session_id().to_owned(), session.get_session_file().map(outputs_folder))
     });
+    let crew = Arc::clone(&server.crew);
     let work = async move {
+        let answered = crew.user_bash(&shell.command, shell.exclude_from_context, &abort).await;
+        if let Some(answered) = answered {
+            *ends.bash.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            let message = shell::ran_elsewhere(&shell, &answered, time::now());
+            agent.append_aside(&session_id, message.clone())?;
+            return Ok(Some(result(&message)));
+        }
         let with =
             Surroundings { cwd: &cwd, overflow: overflow.as_deref(), abort, timeout: None, update: &|_| {} };
         let message = shell::run(&shell, &with, time::now).await;

@@ -61,14 +61,32 @@ pub(super) fn reply(server: &mut Server, request: &Request<'_>) -> Result<Option
             Reply::Done
         }
         "set_hooks" => hooks::set_hooks(server, request)?,
-        // No prompts, skills or extensions bring any.
-        "get_commands" => Reply::Small("{\"commands\":[]}".into()),
+        "get_commands" => commands(server),
         command => match NOT_HERE.iter().find(|(name, _)| *name == command) {
             Some((_, why)) => return Err(Refusal::new(*why)),
             None => return Ok(None),
         },
     };
     Ok(Some(reply))
+}
+
+/// The commands that extensions bring; there are no others.
+fn commands(server: &Server) -> Reply {
+    let all = server.crew.now().map(|now| now.commands()).unwrap_or_default();
+    let written: Vec<String> = all
+        .iter()
+        .map(|command| {
+            let about =
+                command.description.as_deref().map(|text| format!(",\"description\":{}", quote(text)));
+            format!(
+                "{{\"name\":{}{},\"source\":\"extension\",\"path\":{}}}",
+                quote(&command.name),
+                about.unwrap_or_default(),
+                quote(&command.extension.to_string_lossy())
+            )
+        })
+        .collect();
+    Reply::Small(format!("{{\"commands\":[{}]}}", written.join(",")))
 }
 
 fn enabled(request: &Request<'_>) -> Result<bool, Refusal> {

@@ -9,10 +9,12 @@ use ramal_agent::hooks::JsonHook;
 use ramal_session::NameSource;
 
 use super::asks::Asks;
+use super::dialogs::Dialogs;
 use super::hooks::ClientHooks;
 use super::outgoing::Outgoing;
 use super::{Ends, Server};
 use crate::commands::which::Opened;
+use crate::extensions::Crew;
 use crate::failure::Status;
 use crate::models::Models;
 use crate::work::{HOOK_LIMIT, WorkOptions};
@@ -58,10 +60,13 @@ pub(crate) fn start(opened: Opened, options: Options<'_>) -> anyhow::Result<Stat
     let hook_limit = limit(HOOK_LIMIT_VARIABLE, HOOK_LIMIT);
     let hooks = Arc::new(ClientHooks::new(out.clone(), hook_limit));
     let models = Arc::new(Models::default());
+    let crew = Crew::new(options.work, Arc::clone(&models));
+    let dialogs = Arc::new(Dialogs::new(out.clone()));
     let company = Company {
         asks: Arc::clone(&asks) as _,
         hooks: vec![Arc::new(JsonHook(Arc::clone(&hooks)))],
         hook_limit: hook_limit + GRACE,
+        crew: Arc::clone(&crew),
     };
     // Nothing is written before it is known that nothing that was asked for is missing.
     let workshop = Workshop::new(options.work, options.cwd.clone(), Arc::clone(&models), company)?;
@@ -73,8 +78,23 @@ pub(crate) fn start(opened: Opened, options: Options<'_>) -> anyhow::Result<Stat
     let agent = workshop.put_to_work(session)?;
     *ends.agent.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.clone());
     let Options { session_dir, cwd, .. } = options;
-    Server { agent, out, asks, hooks, models, ends, runtime, tasks: Vec::new(), session_dir, cwd }
-        .serve(writer)
+    Server {
+        agent,
+        out,
+        asks,
+        hooks,
+        dialogs,
+        crew,
+        workshop,
+        models,
+        ends,
+        runtime,
+        says: Arc::default(),
+        tasks: Vec::new(),
+        session_dir,
+        cwd,
+    }
+    .serve(writer)
 }
 
 /// A limit as a variable of the environment has it, or the usual one.

@@ -18,6 +18,7 @@ mod values;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ramal_agent::QueueMode;
 use ramal_agent::compact::CompactionSettings;
@@ -30,7 +31,7 @@ pub(crate) use self::read::text as read_file;
 use self::read::{Setting, Value};
 pub(crate) use self::screen::DoubleEscape;
 use self::screen::Screen;
-use self::values::{count, count_if_set, flag, folder, milliseconds, one_of, queue_mode, text};
+use self::values::{count, count_if_set, flag, folder, milliseconds, one_of, queue_mode, some, text};
 use crate::catalog;
 
 pub(crate) use self::{change::set, rows::rows};
@@ -68,8 +69,40 @@ pub(crate) struct Settings {
     pub(crate) follow_up_mode: QueueMode,
     /// Variables with keys that commands may see all the same.
     pub(crate) kept_variables: Vec<String>,
+    /// Which extensions there are, and what they may use up.
+    pub(crate) extensions: Extensions,
     /// What only a full-screen program asks for.
     pub(crate) screen: Screen,
+}
+
+/// What the settings say of extensions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Extensions {
+    /// Files and folders.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Whether those in pi's folders are loaded, too.
+    pub(crate) from_pi: bool,
+    /// The same for oh-my-pi.
+    pub(crate) from_omp: bool,
+    /// How long their JavaScript may run at a stretch.
+    pub(crate) running_time: Duration,
+    /// How long a handler may take to answer, besides what it waits for.
+    pub(crate) event_time: Duration,
+    /// Bytes that each may hold.
+    pub(crate) memory: usize,
+}
+
+impl Default for Extensions {
+    fn default() -> Extensions {
+        Extensions {
+            paths: Vec::new(),
+            from_pi: false,
+            from_omp: false,
+            running_time: Duration::from_secs(5),
+            event_time: Duration::from_secs(30),
+            memory: 256 << 20,
+        }
+    }
 }
 
 /// A model that a file names, and where.
@@ -108,6 +141,7 @@ impl Default for Settings {
             steering_mode: QueueMode::OneAtATime,
             follow_up_mode: QueueMode::OneAtATime,
             kept_variables: Vec::new(),
+            extensions: Extensions::default(),
             screen: Screen::default(),
         }
     }
@@ -335,10 +369,57 @@ impl Settings {
                 Value::Texts(names) => self.kept_variables = names.clone(),
                 _ => return Err("must be a list of names such as [\"OPENAI_API_KEY\"]; none is kept".into()),
             },
+            key if key.starts_with("extension") => return self.take_extension(key, value, path, origin),
             key => {
                 // A row of the table that nobody reads is found by the tests.
                 return Ok(if self.screen.take(key, value)? { Taken::Yes } else { Taken::Unknown });
             }
+        }
+        Ok(Taken::Yes)
+    }
+
+    /// A project's extensions lie in its own folder, and are asked for; what it names elsewhere is not for it to
+    /// say. pi's file names its own, which count where pi's are wanted.
+    fn take_extension(
+        &mut self,
+        key: &str,
+        value: &Value,
+        path: &Path,
+        origin: Origin,
+    ) -> Result<Taken, String> {
+        if origin.is_pi() {
+            return Ok(Taken::PassedOver);
+        }
+        if origin.is_project() {
+            return Err("cannot be set by a project; it is passed over".into());
+        }
+        let of = &mut self.extensions;
+        match key {
+            "extensions" => {
+                let Value::Texts(paths) = value else {
+                    return Err(
+                        "must be a list of files and folders such as [\"~/mine.ts\"]; none is loaded".into(),
+                    );
+                };
+                let beside = path.parent().unwrap_or(Path::new(""));
+                let found = paths.iter().map(|path| folder(&Value::Text(path.clone())));
+                of.paths = found.map(|path| Ok(beside.join(path?))).collect::<Result<_, String>>()?;
+            }
+            "extensionsFrom" => {
+                let wrong = || "must be a list of \"pi\" and \"omp\"; only ramal's own are loaded".to_owned();
+                let Value::Texts(names) = value else { return Err(wrong()) };
+                if names.iter().any(|name| !matches!(&**name, "pi" | "omp")) {
+                    return Err(wrong());
+                }
+                of.from_pi = names.iter().any(|name| name == "pi");
+                of.from_omp = names.iter().any(|name| name == "omp");
+            }
+            "extensionRunningMs" => of.running_time = Duration::from_millis(some(value)?),
+            "extensionAnswerMs" => of.event_time = Duration::from_millis(some(value)?),
+            "extensionMemoryMb" => {
+                of.memory = usize::try_from(some(value)?.saturating_mul(1 << 20)).unwrap_or(usize::MAX);
+            }
+            _ => return Ok(Taken::Unknown),
         }
         Ok(Taken::Yes)
     }

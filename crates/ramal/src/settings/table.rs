@@ -117,6 +117,42 @@ pub(super) static SETTINGS: &[Known] = &[
         "variables that commands see although they hold keys",
     ),
     known(
+        "extensions",
+        Kind::List,
+        |now| list(&now.extensions.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()),
+        "files and folders of extensions besides those in your folders: absolute, with ~/, or relative to the \
+         file of settings. A project cannot set it",
+    ),
+    known(
+        "extensionsFrom",
+        Kind::List,
+        |now| {
+            let of = [("pi", now.extensions.from_pi), ("omp", now.extensions.from_omp)];
+            let names = of.iter().filter(|(_, is_wanted)| *is_wanted).map(|(name, _)| (*name).to_owned());
+            list(&names.collect::<Vec<_>>())
+        },
+        "other programs whose folders of extensions are looked into: pi, omp. A project cannot set it",
+    ),
+    known(
+        "extensionRunningMs",
+        Kind::Number,
+        |now| text(now.extensions.running_time.as_millis()),
+        "milliseconds that the JavaScript of an extension may run at a stretch. A project cannot set it",
+    ),
+    known(
+        "extensionAnswerMs",
+        Kind::Number,
+        |now| text(now.extensions.event_time.as_millis()),
+        "milliseconds that an extension may take to answer an event, besides what it waits for you, for programs, \
+         the network and models. A project cannot set it",
+    ),
+    known(
+        "extensionMemoryMb",
+        Kind::Number,
+        |now| text(now.extensions.memory >> 20),
+        "megabytes that an extension may hold. A project cannot set it",
+    ),
+    known(
         "compaction.enabled",
         Kind::Flag,
         |now| text(now.compaction.enabled),

@@ -1,0 +1,413 @@
+//! The extensions of the program: found, trusted, loaded, put around the session at work, and loaded anew.
+//!
+//! What they are is known to `ramal-extension`; here is what of it needs a user, a disk and settings.
+
+mod find;
+mod front;
+mod log;
+mod permits;
+mod store;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use ramal_agent::hooks::Hook;
+use ramal_agent::tools::Tool;
+use ramal_agent::{AgentSession, Prompt};
+use ramal_extension::ui::Question;
+use ramal_extension::{
+    Always, Extensions, Input, LoadProblem, NoUi, Options, OtherCommand, Permits, Program, RunError,
+};
+use ramal_model::Endpoint;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use self::find::{Found, Origin, find};
+use self::front::Door;
+pub(crate) use self::front::{Front, Nobody};
+use self::log::Log;
+pub(crate) use self::log::place as log_place;
+use self::permits::AsksOnce;
+pub(crate) use self::store::Store;
+use crate::failure;
+use crate::models::Models;
+use crate::settings::{self, Settings};
+use crate::work::WorkOptions;
+use crate::workshop::Workshop;
+
+/// How long a command that loads all anew may go on before its extension ends.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+const TRUST: &str = "Run them, now and later";
+const NEVER: &str = "Never run them here";
+const LATER: &str = "Not now";
+
+/// What the command line says of extensions.
+#[derive(Debug, Clone, Default)]
+struct Wanted {
+    /// Files and folders that it names.
+    named: Vec<PathBuf>,
+    /// None but those.
+    only_named: bool,
+    /// Everything is allowed, for once.
+    yes: bool,
+    /// What it says of their flags.
+    flags: HashMap<String, String>,
+}
+
+/// Whether they are there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// They are not to be waited for: nobody loads them.
+    Absent,
+    Loading,
+    There,
+}
+
+/// All extensions, replaced as a whole when they are loaded anew.
+pub(crate) struct Crew {
+    wanted: Wanted,
+    models: Arc<Models>,
+    store: Store,
+    door: Arc<Door>,
+    log: Arc<Log>,
+    permits: Arc<dyn Permits>,
+    now: Mutex<Option<Extensions>>,
+    stage: watch::Sender<Stage>,
+    /// The session that they are around, and who makes it ready anew.
+    work: OnceLock<(AgentSession, Weak<Workshop>)>,
+    /// One at a time loads them.
+    loading: tokio::sync::Mutex<()>,
+    /// Commands and keys of theirs that run.
+    running: watch::Sender<usize>,
+}
+
+impl Crew {
+    /// Nothing is loaded yet.
+    pub(crate) fn new(options: &WorkOptions, models: Arc<Models>) -> Arc<Crew> {
+        let wanted = Wanted {
+            named: options.extension.clone(),
+            only_named: options.no_extensions,
+            yes: options.yes,
+            flags: options.extension_flags.iter().cloned().collect(),
+        };
+        let (store, door) = (Store::from_environment(), Arc::new(Door::default()));
+        let permits: Arc<dyn Permits> = match wanted.yes {
+            true => Arc::new(Always::Allow),
+            false => Arc::new(AsksOnce::new(store.clone(), Arc::clone(&door))),
+        };
+        Arc::new(Crew {
+            wanted,
+            models,
+            store,
+            door,
+            log: Arc::default(),
+            permits,
+            now: Mutex::default(),
+            stage: watch::Sender::new(Stage::Absent),
+            work: OnceLock::new(),
+            loading: tokio::sync::Mutex::default(),
+            running: watch::Sender::new(0),
+        })
+    }
+
+    /// Says who has the user.
+    pub(crate) fn set_front(&self, front: Arc<dyn Front>) {
+        self.door.set(front);
+        if let (Some(now), Some(ui)) = (self.now(), self.door.ui()) {
+            now.set_ui(ui);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Extensions>> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Those that are there now; none before they are loaded.
+    pub(crate) fn now(&self) -> Option<Extensions> {
+        self.lock().clone()
+    }
+
+    /// Those that are there, once they are loaded if somebody loads them.
+    async fn ready(&self) -> Option<Extensions> {
+        let mut stage = self.stage.subscribe();
+        // The sender lives as long as this does.
+        let _ = stage.wait_for(|stage| *stage != Stage::Loading).await;
+        self.now()
+    }
+
+    /// The hooks of a session.
+    pub(crate) fn hooks(&self) -> Vec<Arc<dyn Hook>> {
+        self.now().map(|now| now.hooks()).unwrap_or_default()
+    }
+
+    /// The tools of a session: these, and theirs.
+    pub(crate) fn tools(&self, tools: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn Tool>> {
+        match self.now() {
+            Some(now) => now.tools(tools),
+            None => tools,
+        }
+    }
+
+    /// Those for work in a directory, and which of them may not run since nobody trusts the project.
+    fn chosen(&self, cwd: &Path, settings: &Settings) -> (Vec<PathBuf>, Vec<PathBuf>, Vec<LoadProblem>) {
+        let (found, problems) = find(cwd, &self.wanted.named, settings);
+        let is_trusted = self.wanted.yes
+            || match self.store.trusts(cwd) {
+                Ok(trusted) => trusted == Some(true),
+                Err(why) => {
+                    failure::warn(&why);
+                    false
+                }
+            };
+        let wanted =
+            found.into_iter().filter(|found| !self.wanted.only_named || found.origin == Origin::Named);
+        let (run, wait): (Vec<Found>, Vec<Found>) =
+            wanted.partition(|found| found.origin != Origin::Project || is_trusted);
+        let paths = |found: Vec<Found>| found.into_iter().map(|found| found.path).collect();
+        (paths(run), paths(wait), problems)
+    }
+
+    /// Loads those for work in a directory. Answers what could not be loaded, and what may not run yet.
+    async fn load(self: &Arc<Self>, cwd: &Path) -> (Vec<LoadProblem>, Vec<PathBuf>) {
+        let (settings, _) = settings::load(cwd);
+        let (run, wait, mut problems) = self.chosen(cwd, &settings);
+        if run.is_empty() {
+            *self.lock() = None;
+            return (problems, wait);
+        }
+        let log = Arc::clone(&self.log);
+        let options = Options {
+            running_time: settings.extensions.running_time,
+            event_time: settings.extensions.event_time,
+            memory: settings.extensions.memory,
+            log: Arc::new(move |line| log.write(line)),
+            permits: Arc::clone(&self.permits),
+            program: Arc::new(Around(Arc::downgrade(self))),
+            flags: self.wanted.flags.clone(),
+            ui: self.door.ui().unwrap_or_else(|| Arc::new(NoUi)),
+            ..Options::new(cwd)
+        };
+        let (extensions, failed) = Extensions::load(&run, options).await;
+        problems.extend(failed);
+        *self.lock() = Some(extensions);
+        (problems, wait)
+    }
+
+    /// Loads them for a program that says one thing and ends. What is wrong with them is told.
+    pub(crate) async fn load_once(self: &Arc<Self>, cwd: &Path) {
+        let (problems, wait) = self.load(cwd).await;
+        problems.iter().for_each(|problem| failure::warn(&problem.to_string()));
+        if !wait.is_empty() {
+            failure::note(&format!(
+                "The project's extensions do not run ({}): `ramal extensions --trust` trusts it, --yes runs them for once",
+                names(&wait)
+            ));
+        }
+    }
+
+    /// From now on what asks them waits until they are loaded. To be called before anybody can ask.
+    pub(crate) fn will_begin(&self) {
+        self.stage.send_replace(Stage::Loading);
+    }
+
+    /// Loads them and puts them around a session. The user is asked about a project's meanwhile.
+    pub(crate) async fn begin(self: &Arc<Self>, agent: &AgentSession, workshop: &Arc<Workshop>) {
+        let _ = self.work.set((agent.clone(), Arc::downgrade(workshop)));
+        let wait = self.load_around("startup").await;
+        if !wait.is_empty() {
+            tokio::spawn(Arc::clone(self).ask_for_trust(agent.cwd(), wait));
+        }
+    }
+
+    /// Loads them, and tells those that there were before that they end.
+    async fn load_around(self: &Arc<Self>, reason: &str) -> Vec<PathBuf> {
+        let Some((agent, workshop)) = self.work.get() else { return Vec::new() };
+        let _one = self.loading.lock().await;
+        // Nothing is to be replaced under what runs.
+        agent.wait_for_idle().await;
+        self.stage.send_replace(Stage::Loading);
+        if let Some(before) = self.now() {
+            before.end(reason).await;
+        }
+        let (problems, wait) = self.load(&agent.cwd()).await;
+        if let Some(workshop) = workshop.upgrade() {
+            workshop.renew(agent);
+        }
+        for problem in &problems {
+            agent.tell_hook_error(&problem.path.display().to_string(), "load", &problem.why);
+        }
+        if let Some(now) = self.now() {
+            now.begin(agent, reason).await;
+        }
+        self.stage.send_replace(Stage::There);
+        wait
+    }
+
+    /// Loads them anew: what changed on the disk counts from now on.
+    pub(crate) async fn reload(self: &Arc<Self>) {
+        let mut running = self.running.subscribe();
+        // The command that wants this may come to its end.
+        let _ = tokio::time::timeout(LAST_WORDS, running.wait_for(|count| *count == 0)).await;
+        self.load_around("reload").await;
+    }
+
+    async fn ask_for_trust(self: Arc<Self>, cwd: PathBuf, wait: Vec<PathBuf>) {
+        if self.store.trusts(&cwd) == Ok(Some(false)) {
+            return;
+        }
+        let Some(ui) = self.door.ui().filter(|ui| ui.has_ui()) else { return };
+        let question = Question {
+            extension: "ramal".into(),
+            title: format!(
+                "The project {} brings extensions, which run as you: {}",
+                cwd.display(),
+                names(&wait)
+            ),
+            timeout: None,
+            signal: CancellationToken::new(),
+        };
+        let answer = ui.select(question, [LATER, TRUST, NEVER].map(str::to_owned).to_vec()).await;
+        let trusted = match answer.as_deref() {
+            Some(TRUST) => true,
+            Some(NEVER) => false,
+            _ => return,
+        };
+        if let Err(why) = self.store.trust(&cwd, trusted) {
+            failure::warn(&why);
+        }
+        if trusted {
+            self.reload().await;
+        }
+    }
+
+    /// Puts those of a program that says one thing around its session.
+    pub(crate) async fn begin_once(&self, agent: &AgentSession) {
+        if let Some(now) = self.now() {
+            now.begin(agent, "startup").await;
+        }
+    }
+
+    /// Ends them. Must be called, or they and the session hold each other.
+    pub(crate) async fn end(&self) {
+        let before = self.lock().take();
+        if let Some(before) = before {
+            before.end("quit").await;
+        }
+    }
+
+    /// What they make of what the user typed. `source` is `interactive` or `rpc`.
+    pub(crate) async fn input(&self, prompt: Prompt, source: &str, abort: &CancellationToken) -> Input {
+        match self.ready().await {
+            Some(now) => now.input(prompt, source, abort).await,
+            None => Input::Say(prompt),
+        }
+    }
+
+    /// What one of them did in place of a command of the user's: JSON, as in the log.
+    pub(crate) async fn user_bash(
+        &self,
+        command: &str,
+        exclude_from_context: bool,
+        abort: &CancellationToken,
+    ) -> Option<String> {
+        self.ready().await?.user_bash(command, exclude_from_context, abort).await
+    }
+
+    /// The command of theirs that a text means: its name, and what stands behind it.
+    pub(crate) async fn command<'a>(&self, text: &'a str) -> Option<(&'a str, &'a str)> {
+        let rest = text.strip_prefix('/')?;
+        let (name, args) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let now = self.ready().await?;
+        now.commands().iter().any(|command| command.name == name).then(|| (name, args.trim()))
+    }
+
+    /// Runs a command of theirs.
+    ///
+    /// # Errors
+    /// If there is none of that name, it failed, or was aborted.
+    pub(crate) async fn run_command(
+        &self,
+        name: &str,
+        args: &str,
+        abort: CancellationToken,
+    ) -> Result<(), RunError> {
+        let Some(now) = self.ready().await else {
+            return Err(RunError::None { what: format!("the command {name}") });
+        };
+        let _running = Running::begin(&self.running);
+        now.run_command(name, args, abort).await
+    }
+
+    /// Runs what a key of theirs stands for.
+    ///
+    /// # Errors
+    /// As for [`Crew::run_command`].
+    pub(crate) async fn run_shortcut(&self, key: &str, abort: CancellationToken) -> Result<(), RunError> {
+        let Some(now) = self.ready().await else {
+            return Err(RunError::None { what: format!("the key {key}") });
+        };
+        let _running = Running::begin(&self.running);
+        now.run_shortcut(key, abort).await
+    }
+}
+
+/// Something of theirs that runs, until this is dropped.
+struct Running<'a>(&'a watch::Sender<usize>);
+
+impl<'a> Running<'a> {
+    fn begin(count: &'a watch::Sender<usize>) -> Running<'a> {
+        count.send_modify(|count| *count += 1);
+        Running(count)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count = count.saturating_sub(1));
+    }
+}
+
+fn names(paths: &[PathBuf]) -> String {
+    let name = |path: &PathBuf| {
+        let parts: Vec<_> = path.components().rev().take(2).collect();
+        let is_index = path.file_stem().is_some_and(|stem| stem == "index");
+        let parts = parts.into_iter().take(if is_index { 2 } else { 1 }).rev();
+        parts.collect::<PathBuf>().display().to_string()
+    };
+    paths.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// This program, as extensions know it.
+struct Around(Weak<Crew>);
+
+impl Program for Around {
+    fn shut_down(&self) {
+        if let Some(front) = self.0.upgrade().and_then(|crew| crew.door.front()) {
+            front.shut_down();
+        }
+    }
+
+    /// Begins it: the extension that asks for it is itself loaded anew.
+    fn reload(&self) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+        Box::pin(async {
+            let crew = self.0.upgrade().filter(|crew| crew.work.get().is_some());
+            let crew = crew.ok_or("`ramal -p` does not load extensions anew")?;
+            tokio::spawn(async move { crew.reload().await });
+            Ok(())
+        })
+    }
+
+    fn models(&self) -> Vec<Endpoint> {
+        let Some(crew) = self.0.upgrade() else { return Vec::new() };
+        let names = crew.models.usable(|listed| listed.name());
+        names.iter().filter_map(|name| crew.models.find(name).ok()).collect()
+    }
+
+    fn commands(&self) -> Vec<OtherCommand> {
+        self.0.upgrade().and_then(|crew| crew.door.front()).map(|front| front.commands()).unwrap_or_default()
+    }
+}
