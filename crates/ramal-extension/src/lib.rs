@@ -22,7 +22,7 @@ pub mod ui;
 mod watch;
 mod world;
 
-pub use extension::Extension;
+pub use extension::{Brings, Extension};
 pub use host::{CommandInfo, Extensions, FlagInfo, Input, LoadProblem, RunError, ShortcutInfo};
 pub use permit::{Always, Identity, Permits, Wish};
 pub use ui::{NoUi, Ui};

@@ -13,6 +13,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::events;
+use crate::extension::Brings;
 use crate::owner::{Owner, Reply, Update};
 use crate::permit::Identity;
 use crate::thread::{self, Job};
@@ -37,6 +38,24 @@ pub(crate) struct Registered {
     pub(crate) shortcuts: BTreeMap<String, Described>,
     pub(crate) flags: BTreeMap<String, FlagSpec>,
     pub(crate) renderers: HashSet<String>,
+}
+
+impl Registered {
+    pub(crate) fn brings(&self) -> Brings {
+        let sorted = |names: &HashSet<String>| {
+            let mut names: Vec<String> = names.iter().cloned().collect();
+            names.sort();
+            names
+        };
+        Brings {
+            events: sorted(&self.events),
+            commands: self.commands.keys().cloned().collect(),
+            tools: self.tools.keys().cloned().collect(),
+            shortcuts: self.shortcuts.keys().cloned().collect(),
+            flags: self.flags.keys().cloned().collect(),
+            renderers: sorted(&self.renderers),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, serde::Deserialize)]
