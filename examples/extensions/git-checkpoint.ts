@@ -57,7 +57,7 @@ export default function (pi: ExtensionAPI) {
     target = undefined;
     if (!to || !ctx.hasUI) return;
     // What was kept when the model was asked about a message hangs right below it.
-    const below = ctx.sessionManager.getChildren(to).find(isCheckpoint)?.data;
+    const below = ctx.sessionManager.getEntries().find((entry): entry is Checkpoint => entry.parentId === to && isCheckpoint(entry))?.data;
     const wanted = below ?? last(ctx, to);
     const now = wanted && (await snapshot());
     if (!wanted || !now || now === wanted.tree) return;

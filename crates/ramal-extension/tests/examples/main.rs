@@ -11,6 +11,7 @@
 #[allow(dead_code, reason = "shared with the tests of single functions")]
 mod support;
 
+mod documentation;
 mod files;
 mod git;
 mod talk;
