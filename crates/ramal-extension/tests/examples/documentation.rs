@@ -194,6 +194,24 @@ async fn the_limits_are_those_of_the_documentation() {
             format!("{} s", usual.event_time.as_secs()),
             format!("{} MB", usual.memory >> 20),
             format!("{} MB", usual.stack >> 20),
+            format!("{} MB, a part of its memory", usual.memory >> 25),
         ]
     );
+}
+
+#[test]
+fn every_example_is_named() {
+    let text = documentation();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/extensions");
+    for file in std::fs::read_dir(&folder).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        assert!(
+            text.contains(&format!("(../examples/extensions/{name}")),
+            "docs/extensions.md misses {name}"
+        );
+    }
+    for link in text.split("(../examples/").skip(1) {
+        let file = link.split(')').next().unwrap();
+        assert!(folder.join("..").join(file).exists(), "docs/extensions.md names {file}, which is not there");
+    }
 }

@@ -112,10 +112,7 @@ async fn the_user_ends_what_never_answers() {
     let first = world.session.prompt(Prompt::text("first")).unwrap();
     waits(&world, "context").await;
     let session = world.session.clone();
-    let moving =
-        tokio::spawn(
-            async move { session.navigate_tree(&first.to_string(), NavigateOptions::default()).await },
-        );
+    let moving = tokio::spawn(async move { session.navigate_tree(&first, NavigateOptions::default()).await });
     waits(&world, "session_before_tree").await;
     assert!(within(moving).await.unwrap().unwrap().aborted);
     assert_eq!(world.failures(), []);
