@@ -34,7 +34,8 @@ pub(crate) fn install<'js>(ctx: &Ctx<'js>, state: &Rc<State>) -> rquickjs::Resul
     function(
         "quick",
         Function::new(ctx.clone(), move |ctx: Ctx<'js>, op: String, args: String| {
-            natives::quick(&call(&own), &op, &args).map_err(|why| Exception::throw_message(&ctx, &why))
+            let done = own.record.watch.outside(|| natives::quick(&call(&own), &op, &args));
+            done.map_err(|why| Exception::throw_message(&ctx, &why))
         })?,
     )?;
     let own = with();

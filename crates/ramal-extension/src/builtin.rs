@@ -49,8 +49,13 @@ pub(crate) fn find(name: &str) -> Option<(&'static str, &'static str)> {
     Some((found.names.first()?, found.source))
 }
 
+/// The modules that extensions can import without a file, each under all its names.
+pub fn imports() -> impl Iterator<Item = &'static [&'static str]> {
+    let ours = |names: &&[&str]| names.iter().all(|name| !name.starts_with("ramal:"));
+    ALL.iter().map(|module| module.names).filter(ours)
+}
+
 /// The names that extensions can import, for messages.
 pub(crate) fn names() -> String {
-    let names = ALL.iter().filter_map(|module| module.names.first().copied());
-    names.filter(|name| !name.starts_with("ramal:")).collect::<Vec<_>>().join(", ")
+    imports().filter_map(|names| names.first().copied()).collect::<Vec<_>>().join(", ")
 }

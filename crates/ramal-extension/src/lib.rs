@@ -22,6 +22,8 @@ pub mod ui;
 mod watch;
 mod world;
 
+pub use builtin::imports;
+pub use events::{EventName, events};
 pub use extension::{Brings, Extension};
 pub use host::{CommandInfo, Extensions, FlagInfo, Input, LoadProblem, RunError, ShortcutInfo};
 pub use permit::{Always, Identity, Permits, Wish};

@@ -26,6 +26,9 @@ const TICK: Duration = Duration::from_millis(250);
 const GRACE: Duration = Duration::from_millis(100);
 /// How long something that was aborted may take to tidy up.
 const TIDY: Duration = Duration::from_secs(2);
+/// How many times as long as JavaScript may run it may go on without looking whether to stop: a little of what is
+/// built into it never does, and machines have much else to do.
+const STUCK: u32 = 12;
 /// Updates of a message that wait to be heard, at most: each brings the whole message.
 const UPDATES: usize = 64;
 
@@ -108,6 +111,8 @@ pub(crate) struct Record {
     /// Events that were told and are not heard yet.
     untold: AtomicUsize,
     heard: Notify,
+    /// Bytes that were sent over the bus and that it has not heard yet.
+    bus: AtomicUsize,
 }
 
 fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
@@ -135,6 +140,7 @@ impl Record {
             told,
             untold: AtomicUsize::new(0),
             heard: Notify::new(),
+            bus: AtomicUsize::new(0),
         });
         thread::start(Arc::clone(&record), receiver)?;
         world.add(&record);
@@ -229,6 +235,28 @@ impl Record {
         let _ = self.jobs.send(job);
     }
 
+    /// Brings it something over the bus. False if it has not heard so much yet that it has no room for more.
+    pub(crate) fn send_over_bus(&self, channel: &str, nodes: &str) -> bool {
+        let size = bus_size(nodes);
+        let room = self.world.options.memory / 32;
+        if self.bus.fetch_add(size, Ordering::Relaxed).saturating_add(size) > room {
+            self.bus.fetch_sub(size, Ordering::Relaxed);
+            return false;
+        }
+        self.send(Job::Run {
+            owner: Owner::new(self.world.next_id(), format!("bus {channel}"), None, None),
+            kind: "bus",
+            name: channel.to_owned(),
+            payload: nodes.to_owned(),
+        });
+        true
+    }
+
+    /// It has heard something that came over the bus.
+    pub(crate) fn heard_over_bus(&self, size: usize) {
+        self.bus.fetch_sub(size, Ordering::Relaxed);
+    }
+
     /// Ends its thread, and what runs there.
     pub(crate) fn stop(&self) {
         self.watch.end_all();
@@ -295,6 +323,7 @@ impl Record {
         let mut asked = Asked { record: self, owner, is_over: false };
         let mut used = Duration::ZERO;
         let mut ran = None;
+        let (mut lived, mut stuck) = (None, Duration::ZERO);
         let answer = loop {
             tokio::select! {
                 biased;
@@ -310,6 +339,15 @@ impl Record {
                     // What runs has a limit of its own, in time that it really ran.
                     let runs = self.watch.running();
                     let still = runs.is_some() && runs == std::mem::replace(&mut ran, runs);
+                    let life = self.watch.sign_of_life();
+                    let hangs = life.is_some() && life == std::mem::replace(&mut lived, life);
+                    stuck = if hangs { stuck + TICK } else { Duration::ZERO };
+                    if stuck > self.world.options.running_time * STUCK {
+                        let why = "what it runs cannot be stopped; it is switched off";
+                        self.watch.end_all();
+                        self.disable(why);
+                        break Err(why.into());
+                    }
                     if asked.owner.is_waiting() || still {
                         continue;
                     }
@@ -359,6 +397,11 @@ impl Drop for Asked<'_> {
     fn drop(&mut self) {
         self.give_up();
     }
+}
+
+/// What something on the bus counts for: its nodes, and what is needed to bring them.
+pub(crate) fn bus_size(nodes: &str) -> usize {
+    nodes.len() + 256
 }
 
 /// What an extension is called: its file without the ending, or its folder where the file is an index.

@@ -14,7 +14,7 @@ use crate::bridge;
 use crate::builtin;
 use crate::loader::Modules;
 use crate::owner::Owner;
-use crate::record::Record;
+use crate::record::{Record, bus_size};
 
 /// What a thread is to do.
 pub(crate) enum Job {
@@ -220,9 +220,13 @@ impl Engine {
                     return;
                 }
                 self.state.asked.borrow_mut().insert(owner.id, Arc::clone(&owner));
+                let over_bus = (kind == "bus").then(|| bus_size(&payload));
                 self.slice(&owner, |ctx| {
                     self.calls.run.clone().restore(ctx)?.call((owner.id, kind, name, payload))
                 });
+                if let Some(size) = over_bus {
+                    self.state.record.heard_over_bus(size);
+                }
             }
             Job::Settle { owner, id, result } => {
                 self.state.waits.borrow_mut().remove(&id);

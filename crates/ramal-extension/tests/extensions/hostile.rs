@@ -8,14 +8,14 @@ use serde_json::json;
 use crate::support::*;
 
 /// Limits that a test can wait for.
-fn short(options: &mut ramal_extension::Options) {
+pub(crate) fn short(options: &mut ramal_extension::Options) {
     options.running_time = Duration::from_millis(300);
     options.event_time = Duration::from_millis(600);
     options.memory = 32 << 20;
 }
 
 /// A navigation with an extension that does something when it is asked, and one that only counts.
-async fn navigate_with(hostile: &str) -> (World, Vec<(&'static str, String)>) {
+pub(crate) async fn navigate_with(hostile: &str) -> (World, Vec<(&'static str, String)>) {
     let counter = "export default (pi) => {\n  pi.on('session_before_tree', () => { pi.appendEntry('counted'); });\n};\n";
     let source = format!(
         "export default (pi) => {{\n  pi.registerCommand('alive', {{ handler: async () => pi.appendEntry('alive') }});\n  pi.on('session_before_tree', async (event, ctx) => {{ {hostile} }});\n}};\n"

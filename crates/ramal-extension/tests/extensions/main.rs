@@ -14,4 +14,6 @@ mod events;
 mod hostile;
 mod modules;
 mod sessions;
+mod stubborn;
 mod tools;
+mod tricks;
