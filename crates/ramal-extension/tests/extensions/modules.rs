@@ -59,3 +59,15 @@ async fn what_a_program_for_the_web_or_for_node_expects() {
     let lines: Vec<(&str, &str)> = log.iter().map(|line| (&*line.level, &*line.text)).collect();
     assert_eq!(lines, [("info", "a 1 { b: [ 2 ] }"), ("error", "wrong")]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_extensions_use_of_node() {
+    let world = world(&["node.ts"], []).await;
+    assert_eq!(world.problems, []);
+    world.command("node", "").await.unwrap();
+    let seen = world.kept("node").pop().unwrap();
+    let failed: Vec<_> =
+        seen.as_object().unwrap().iter().filter(|(_, holds)| **holds != json!(true)).collect();
+    assert_eq!(failed, Vec::<(&String, &serde_json::Value)>::new());
+    assert!(seen.as_object().unwrap().len() > 40);
+}
