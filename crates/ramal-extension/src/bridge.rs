@@ -74,9 +74,7 @@ pub(crate) fn install<'js>(ctx: &Ctx<'js>, state: &Rc<State>) -> rquickjs::Resul
         "done",
         Function::new(ctx.clone(), move |id: u64, ok: bool, text: String| {
             let Some(owner) = own.asked.borrow_mut().remove(&id) else { return };
-            if owner.what == "load" {
-                own.record.set_hash(own.modules.hash());
-            }
+            note_hash(&own);
             owner.answer(if ok { Ok(text) } else { Err(text) });
         })?,
     )?;
@@ -183,7 +181,15 @@ fn to_text<'js>(ctx: Ctx<'js>, bytes: TypedArray<'js, u8>, is_strict: bool) -> r
     }
 }
 
+/// What an extension is allowed is remembered for all that it is made of until then.
+fn note_hash(state: &State) {
+    if let Some(hash) = state.modules.new_hash() {
+        state.record.set_hash(hash);
+    }
+}
+
 fn call(state: &Rc<State>) -> Call {
+    note_hash(state);
     Call { record: Arc::clone(&state.record), owner: state.owner() }
 }
 

@@ -214,7 +214,13 @@ impl Record {
     /// Nothing is asked of it any more.
     pub(crate) fn disable(&self, why: &str) {
         write(&self.dead).get_or_insert_with(|| why.to_owned());
+        self.let_go();
+    }
+
+    /// What it left with the program is over.
+    fn let_go(&self) {
         self.stopped.cancel();
+        self.children.forget();
     }
 
     pub(crate) fn dead(&self) -> Option<String> {
@@ -230,7 +236,7 @@ impl Record {
     pub(crate) fn stop(&self) {
         self.watch.end_all();
         self.send(Job::Stop);
-        self.stopped.cancel();
+        self.let_go();
     }
 
     /// Tells it something that happened in the session.

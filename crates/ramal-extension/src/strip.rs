@@ -234,7 +234,7 @@ export default async function (pi: { on: D }) {
                 "exports.b = exports.a = void 0; module.exports.c = 1; var x = 1",
                 Some(&["a", "b", "c"]),
             ),
-            ("a.js", "module.exports = { a, 'b': 1, ['c']: 2, ...d, default: 3 }", Some(&["a", "b"])),
+            ("a.js", "module.exports = { a, 'b': 1, [c]: 2, ...d, default: 3 }", Some(&["a", "b"])),
             ("a.js", "Object.defineProperty(exports, 'it', { value: 1 })", Some(&["it"])),
             ("a.js", "var a = require('b'); with (a) { module.exports = b }", Some(&[])),
             ("a.cjs", "1 + 1", Some(&[])),

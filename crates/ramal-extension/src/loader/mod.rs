@@ -1,7 +1,7 @@
 //! Modules: which file an import means, and what is in it.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -27,7 +27,9 @@ pub(crate) struct Modules(Rc<Loaded>);
 struct Loaded {
     root: RefCell<PathBuf>,
     sources: RefCell<HashMap<String, Arc<Stripped>>>,
-    hash: RefCell<Sha256>,
+    /// The hash of each file that was loaded.
+    hashes: RefCell<BTreeMap<String, [u8; 32]>>,
+    has_more: Cell<bool>,
 }
 
 impl Modules {
@@ -41,10 +43,19 @@ impl Modules {
         Some(self.0.sources.borrow().get(module)?.source_map.source(line, column))
     }
 
-    /// The hash over everything that was loaded so far.
-    pub(crate) fn hash(&self) -> String {
-        let hash = self.0.hash.borrow().clone().finalize();
-        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    /// The hash over everything that was loaded so far, in whatever order; none if nothing was loaded since
+    /// this was asked.
+    pub(crate) fn new_hash(&self) -> Option<String> {
+        if !self.0.has_more.take() {
+            return None;
+        }
+        let mut all = Sha256::new();
+        for (name, hash) in self.0.hashes.borrow().iter() {
+            all.update(name);
+            all.update([0]);
+            all.update(hash);
+        }
+        Some(crate::bytes::hex(&all.finalize()))
     }
 
     /// What a module is made of. All that it imports is looked for now, since only here its place is known.
@@ -82,8 +93,8 @@ impl Modules {
             std::fs::read_to_string(name)
         };
         let source = read().map_err(|error| format!("{name} cannot be read: {error}"))?;
-        self.0.hash.borrow_mut().update(name);
-        self.0.hash.borrow_mut().update(&source);
+        self.0.hashes.borrow_mut().insert(name.to_owned(), Sha256::digest(&source).into());
+        self.0.has_more.set(true);
         Ok(source)
     }
 

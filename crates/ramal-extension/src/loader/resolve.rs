@@ -28,7 +28,8 @@ pub(crate) fn resolve(root: &Path, base: &str, name: &str) -> Result<String, Str
     let folder = Path::new(base).parent().unwrap_or(root);
     if let Some(path) = path.or_else(|| is_relative(name).then(|| folder.join(name))) {
         let path = tidy(&path);
-        return file(&path).ok_or_else(|| format!("imports \"{name}\", and {} is not there", path.display()));
+        let found = file(&path).or_else(|| path.is_dir().then(|| in_package(&path, "")).flatten());
+        return found.ok_or_else(|| format!("imports \"{name}\", and {} is not there", path.display()));
     }
     if name.starts_with("node:") {
         return Err(absent(name));

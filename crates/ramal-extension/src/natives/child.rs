@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 use super::run::{self, Ended, Group, Limits, Order};
 use super::{Answer, Args, Call, Op, nothing, said};
 use crate::permit::Wish;
-use crate::record::Record;
 
 pub(super) const OPS: &[(&str, Op)] = &[
     ("child.run", Op::Quick(run_at_once)),
@@ -33,19 +32,30 @@ const PIECES: usize = 16;
 
 /// The programs that an extension runs.
 #[derive(Default)]
-pub(crate) struct Children(Mutex<HashMap<u64, Arc<Running>>>);
+pub(crate) struct Children(Mutex<HashMap<u64, Known>>);
 
 impl Children {
-    fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<Running>>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<u64, Known>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Nobody hears of them any more.
+    pub(crate) fn forget(&self) {
+        self.all().clear();
+    }
+}
+
+/// A program, and what is heard of it as long as somebody may listen.
+#[derive(Clone)]
+struct Known {
+    running: Arc<Running>,
+    heard: Arc<tokio::sync::Mutex<mpsc::Receiver<Heard>>>,
 }
 
 struct Running {
     id: u32,
     group: Mutex<Group>,
     input: tokio::sync::Mutex<Option<ChildStdin>>,
-    heard: tokio::sync::Mutex<mpsc::Receiver<Heard>>,
     /// Whether it goes on after the extension: `detached`, and let go with `unref`.
     is_detached: bool,
     is_let_go: CancellationToken,
@@ -180,12 +190,12 @@ fn start(call: &Call, args: &Args) -> Answer {
         id,
         group: Mutex::new(group),
         input: tokio::sync::Mutex::new(child.stdin.take()),
-        heard: tokio::sync::Mutex::new(heard),
         is_detached: args.at(2).get("detached").and_then(Value::as_bool).unwrap_or(false),
         is_let_go: CancellationToken::new(),
     });
     let number = call.record.world.next_id();
-    call.record.children.all().insert(number, Arc::clone(&running));
+    let known = Known { running: Arc::clone(&running), heard: Arc::new(tokio::sync::Mutex::new(heard)) };
+    call.record.children.all().insert(number, known);
     let runtime = &call.record.world.runtime;
     if let Some(out) = child.stdout.take() {
         runtime.spawn(listen(out, "stdout", sender.clone()));
@@ -193,10 +203,19 @@ fn start(call: &Call, args: &Args) -> Answer {
     if let Some(err) = child.stderr.take() {
         runtime.spawn(listen(err, "stderr", sender.clone()));
     }
-    let record = Arc::clone(&call.record);
-    let given_up = call.owner.given_up.clone();
+    let record = Arc::downgrade(&call.record);
+    let (given_up, stopped) = (call.owner.given_up.clone(), call.record.stopped.clone());
     runtime.spawn(async move {
-        wait(child, &running, &record, &given_up, &sender).await;
+        let status = wait(child, &running, &given_up, &stopped).await;
+        // What it left in the background was meant to go on.
+        running.group().let_go();
+        if given_up.is_cancelled()
+            && let Some(record) = record.upgrade()
+        {
+            record.children.all().remove(&number);
+        }
+        // Nobody may listen any more.
+        let _ = sender.send(Heard::Exit(status)).await;
     });
     Ok(json!({ "id": number, "pid": id }).to_string())
 }
@@ -205,24 +224,19 @@ fn start(call: &Call, args: &Args) -> Answer {
 async fn wait(
     mut child: Child,
     running: &Running,
-    record: &Record,
     given_up: &CancellationToken,
-    sender: &mpsc::Sender<Heard>,
-) {
-    let status = tokio::select! {
+    stopped: &CancellationToken,
+) -> io::Result<ExitStatus> {
+    tokio::select! {
         biased;
         status = child.wait() => status,
-        () = given_up.cancelled() => ended(&mut child, running).await,
-        () = record.stopped.cancelled() => ended(&mut child, running).await,
         () = running.is_let_go.cancelled() => {
             running.group().let_go();
             child.wait().await
         }
-    };
-    // What it left in the background was meant to go on.
-    running.group().let_go();
-    // Nobody may listen any more.
-    let _ = sender.send(Heard::Exit(status)).await;
+        () = given_up.cancelled() => ended(&mut child, running).await,
+        () = stopped.cancelled() => ended(&mut child, running).await,
+    }
 }
 
 async fn ended(child: &mut Child, running: &Running) -> io::Result<ExitStatus> {
@@ -250,7 +264,7 @@ async fn listen(mut from: impl AsyncRead + Unpin, name: &'static str, sender: mp
     }
 }
 
-fn running(call: &Call, args: &Args) -> Result<Arc<Running>, String> {
+fn known(call: &Call, args: &Args) -> Result<Known, String> {
     let id = args.at(0).as_u64().unwrap_or_default();
     let found = call.record.children.all().get(&id).cloned();
     found.ok_or_else(|| "the program has ended".into())
@@ -258,8 +272,8 @@ fn running(call: &Call, args: &Args) -> Result<Arc<Running>, String> {
 
 /// What is heard of it next. After the end of all there is `null`.
 async fn next(call: Call, args: Args) -> Answer {
-    let running = running(&call, &args)?;
-    let mut heard = running.heard.lock().await;
+    let known = known(&call, &args)?;
+    let mut heard = known.heard.lock().await;
     let told = match heard.recv().await {
         Some(Heard::Piece(name, bytes)) => json!({ "of": name, "bytes": call.put(bytes)? }),
         Some(Heard::End(name)) => json!({ "of": name }),
@@ -275,7 +289,7 @@ async fn next(call: Call, args: Args) -> Answer {
 
 async fn write(call: Call, args: Args) -> Answer {
     let bytes = call.parcel(args.at(1))?;
-    let running = running(&call, &args)?;
+    let running = known(&call, &args)?.running;
     let mut input = running.input.lock().await;
     let input = input.as_mut().ok_or("its input is closed")?;
     input.write_all(&bytes).await.map_err(said)?;
@@ -284,8 +298,8 @@ async fn write(call: Call, args: Args) -> Answer {
 }
 
 async fn end(call: Call, args: Args) -> Answer {
-    if let Ok(running) = running(&call, &args) {
-        running.input.lock().await.take();
+    if let Ok(known) = known(&call, &args) {
+        known.running.input.lock().await.take();
     }
     nothing()
 }
@@ -297,19 +311,19 @@ fn kill(call: &Call, args: &Args) -> Answer {
     let signal = args.at(1).as_i64().and_then(|signal| i32::try_from(signal).ok()).unwrap_or(15);
     let children = call.record.children.all();
     let found = match args.flag(2) {
-        true => children.values().find(|running| u64::from(running.id) == id),
+        true => children.values().find(|known| u64::from(known.running.id) == id),
         false => children.get(&id),
     };
-    let found = found.map(|running| running.group().signal(signal));
+    let found = found.map(|known| known.running.group().signal(signal));
     Ok(json!(found.is_some()).to_string())
 }
 
 /// A program that is `detached` goes on after the extension.
 fn unref(call: &Call, args: &Args) -> Answer {
-    if let Ok(running) = running(call, args)
-        && running.is_detached
+    if let Ok(known) = known(call, args)
+        && known.running.is_detached
     {
-        running.is_let_go.cancel();
+        known.running.is_let_go.cancel();
     }
     nothing()
 }

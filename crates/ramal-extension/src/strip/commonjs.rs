@@ -8,7 +8,8 @@ use oxc::ast::ast::{
 /// What a module exports by name, as far as one sees it at a glance; none if it is not of that kind.
 pub(super) fn exports(program: &Program<'_>, source: &str, is_sure: bool) -> Option<Vec<String>> {
     let is_module = program.body.iter().any(Statement::is_module_declaration);
-    let speaks = ["module.exports", "exports.", "require("].iter().any(|word| source.contains(word));
+    let speaks =
+        ["module.exports", "exports.", "(exports,", "require("].iter().any(|word| source.contains(word));
     if is_module || !(is_sure || speaks) {
         return None;
     }
