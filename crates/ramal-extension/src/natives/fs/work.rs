@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::error::FsError;
-use super::open::{How, open};
+use super::open::{How, hold, hold_itself, open};
 use super::{Doing, Placed};
 use crate::bytes;
 
@@ -51,17 +51,22 @@ pub(super) fn work(placed: Placed, means: &Means) -> Result<Done, FsError> {
             open(path, How { writes: true, reads: false, ..How::READ })?.set_len(length)?;
         }
         // The path leads nowhere else any more.
-        Doing::Stat | Doing::Lstat => return Ok(told(&fs::symlink_metadata(path)?).into()),
-        Doing::Access => access(path, placed.options.get("mode").and_then(Value::as_u64).unwrap_or(0))?,
+        Doing::Stat | Doing::Lstat => return Ok(told(&fs::symlink_metadata(hold(path)?)?).into()),
+        Doing::Access => {
+            access(hold(path)?.as_ref(), placed.options.get("mode").and_then(Value::as_u64).unwrap_or(0))?
+        }
         Doing::List => return list(path, flag("recursive"), means),
         Doing::MakeDir => return make_dir(path, flag("recursive"), mode).map(Done::from),
         Doing::Remove => remove(path, flag("recursive"), flag("force"))?,
-        Doing::Unlink => match fs::symlink_metadata(path)?.is_dir() {
-            true => return Err(FsError::new("EPERM", -1, "operation not permitted")),
-            false => fs::remove_file(path)?,
-        },
-        Doing::RemoveDir => fs::remove_dir(path)?,
-        Doing::Rename => fs::rename(path, dest)?,
+        Doing::Unlink => {
+            let held = hold(path)?;
+            match fs::symlink_metadata(&held)?.is_dir() {
+                true => return Err(FsError::new("EPERM", -1, "operation not permitted")),
+                false => fs::remove_file(&held)?,
+            }
+        }
+        Doing::RemoveDir => fs::remove_dir(hold(path)?)?,
+        Doing::Rename => fs::rename(hold(path)?, hold(dest)?)?,
         Doing::Copy => {
             let mut from = open(path, How::READ)?;
             let about = from.metadata()?;
@@ -77,7 +82,7 @@ pub(super) fn work(placed: Placed, means: &Means) -> Result<Done, FsError> {
             io::copy(&mut from, &mut open(dest, how)?)?;
         }
         Doing::RealPath => {
-            fs::symlink_metadata(path)?;
+            fs::symlink_metadata(hold(path)?)?;
             return Ok(json!(path.to_string_lossy()).into());
         }
         Doing::MakeTemp => {
@@ -85,9 +90,10 @@ pub(super) fn work(placed: Placed, means: &Means) -> Result<Done, FsError> {
         }
         Doing::Chmod => chmod(path, mode.unwrap_or_default())?,
         Doing::Link => {
-            link(Path::new(placed.options.get("target").and_then(Value::as_str).unwrap_or("")), path)?
+            let target = placed.options.get("target").and_then(Value::as_str).unwrap_or_default();
+            link(Path::new(target), hold(path)?.as_ref())?;
         }
-        Doing::ReadLink => return Ok(json!(fs::read_link(path)?.to_string_lossy()).into()),
+        Doing::ReadLink => return Ok(json!(fs::read_link(hold(path)?)?.to_string_lossy()).into()),
         Doing::Times => {
             let time = |name: &str| {
                 let seconds = placed.options.get(name).and_then(Value::as_f64).unwrap_or(0.0).max(0.0);
@@ -236,7 +242,7 @@ fn list(path: &Path, recursive: bool, means: &Means) -> Result<Done, FsError> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(path.join(&folder))? {
+        for entry in fs::read_dir(hold_itself(&path.join(&folder))?)? {
             if means.abort.is_cancelled() {
                 return Err(aborted());
             }
@@ -261,18 +267,30 @@ fn make_dir(path: &Path, recursive: bool, mode: Option<u32>) -> Result<Value, Fs
     #[cfg(not(unix))]
     let _ = mode;
     if !recursive {
-        builder.create(path)?;
+        builder.create(hold(path)?)?;
         return Ok(json!(path.to_string_lossy()));
     }
-    let first = path.ancestors().take_while(|folder| !folder.exists()).last();
-    builder.recursive(true).create(path)?;
-    Ok(first.map_or(Value::Null, |first| json!(first.to_string_lossy())))
+    let missing = |folder: &&Path| fs::symlink_metadata(folder).is_err();
+    let mut missing: Vec<&Path> = path.ancestors().take_while(missing).collect();
+    let first = missing.last().map_or(Value::Null, |first| json!(first.to_string_lossy()));
+    while let Some(folder) = missing.pop() {
+        match builder.create(hold(folder)?) {
+            // Somebody else was quicker.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made?,
+        }
+    }
+    match fs::symlink_metadata(path)?.is_dir() {
+        true => Ok(first),
+        false => Err(io::Error::from(io::ErrorKind::AlreadyExists).into()),
+    }
 }
 
 fn remove(path: &Path, recursive: bool, force: bool) -> Result<(), FsError> {
-    let about = match fs::symlink_metadata(path) {
+    let held = hold(path).and_then(|held| fs::symlink_metadata(&held).map(|about| (held, about)));
+    let (path, about) = match held {
         Err(error) if force && error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        about => about?,
+        held => held?,
     };
     match (about.is_dir(), recursive) {
         (true, true) => fs::remove_dir_all(path)?,
@@ -287,15 +305,7 @@ fn remove(path: &Path, recursive: bool, force: bool) -> Result<(), FsError> {
 
 #[cfg(unix)]
 fn chmod(path: &Path, mode: u32) -> io::Result<()> {
-    // Through the open file where that can be had, so that no link is followed.
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode & 0o7777);
-    match open(path, How::READ) {
-        Ok(file) => file.set_permissions(permissions),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            fs::set_permissions(path, permissions)
-        }
-        Err(error) => Err(error),
-    }
+    fs::set_permissions(hold_itself(path)?, std::os::unix::fs::PermissionsExt::from_mode(mode & 0o7777))
 }
 
 #[cfg(not(unix))]
