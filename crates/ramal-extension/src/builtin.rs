@@ -26,6 +26,8 @@ pub(crate) const ALL: &[Builtin] = &[
     builtin!("process.js": "ramal:process"),
     builtin!("console.js": "ramal:console"),
     builtin!("fetch.js": "ramal:fetch"),
+    builtin!("streams.js": "ramal:streams"),
+    builtin!("fs_streams.js": "ramal:fs-streams"),
     builtin!("context.js": "ramal:context"),
     builtin!("host.js": "ramal:host"),
     builtin!("node_path.js": "node:path", "path"),

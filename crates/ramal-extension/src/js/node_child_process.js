@@ -4,6 +4,7 @@ import { EventEmitter } from "node:events";
 import { constants } from "node:os";
 import { promisify } from "node:util";
 import { fileURLToPath } from "node:url";
+import { Readable as Output } from "ramal:streams";
 
 const names = Object.fromEntries(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 const nameOf = (signal) => (signal === null || signal === undefined ? null : names[signal] ?? `SIG${signal}`);
@@ -16,98 +17,6 @@ function signalOf(signal, usual = "SIGTERM") {
 }
 
 const decoded = (bytes, encoding) => (encoding && encoding !== "buffer" ? bytes.toString(encoding) : bytes);
-/** Bytes that can still be held by whoever reads an output without saying how much. */
-const AHEAD = 1 << 20;
-
-/** What a program writes. */
-class Output extends EventEmitter {
-  #waiting = [];
-  #size = 0;
-  #flows = false;
-  #decoder;
-  #encoding;
-  #ended = false;
-  #wanted = () => {};
-  readable = true;
-  destroyed = false;
-  setEncoding(encoding = "utf8") {
-    this.#encoding = encoding;
-    this.#decoder = /^utf-?8$/i.test(encoding) ? new TextDecoder() : undefined;
-    return this;
-  }
-  on(name, listener) {
-    super.on(name, listener);
-    if (name === "data") queueMicrotask(() => this.resume());
-    return this;
-  }
-  #said(bytes) {
-    if (this.#decoder) return this.#decoder.decode(bytes, { stream: true });
-    return decoded(bytes, this.#encoding);
-  }
-  resume() {
-    this.#flows = true;
-    for (const bytes of this.#waiting.splice(0)) this.emit("data", this.#said(bytes));
-    this.#size = 0;
-    this.#wanted();
-    if (this.#ended) this.#end();
-    return this;
-  }
-  pause() {
-    this.#flows = false;
-    return this;
-  }
-  #end() {
-    if (!this.readable) return;
-    const rest = this.#decoder?.decode();
-    if (rest) this.emit("data", rest);
-    this.readable = false;
-    this.emit("end");
-    this.emit("close");
-  }
-  /** Takes what the program wrote; resolves when more is wanted. */
-  push(bytes) {
-    if (this.destroyed) return undefined;
-    if (this.#flows) return void this.emit("data", this.#said(bytes));
-    this.#waiting.push(bytes);
-    this.#size += bytes.length;
-    return this.#size < AHEAD ? undefined : new Promise((resolve) => (this.#wanted = resolve));
-  }
-  finish() {
-    this.#ended = true;
-    // Nobody listens for the end of what nobody reads.
-    if (this.#flows || !this.#waiting.length) this.#end();
-  }
-  destroy() {
-    this.destroyed = true;
-    this.#waiting = [];
-    this.resume();
-    return this;
-  }
-  pipe(target) {
-    this.on("data", (data) => target.write(data));
-    this.on("end", () => target !== process.stdout && target !== process.stderr && target.end?.());
-    return target;
-  }
-  async *[Symbol.asyncIterator]() {
-    const pieces = [];
-    let wake = () => {};
-    let over = !this.readable;
-    this.on("data", (data) => {
-      pieces.push(data);
-      wake();
-    });
-    this.on("end", () => {
-      over = true;
-      wake();
-    });
-    while (true) {
-      while (pieces.length) yield pieces.shift();
-      if (over) return;
-      await new Promise((resolve) => (wake = resolve));
-    }
-  }
-}
-
 /** What a program reads: one piece after the other. */
 class Input extends EventEmitter {
   #id;

@@ -3,6 +3,9 @@ import { Buffer, fetched, given, isEncoding } from "node:buffer";
 import { EventEmitter } from "node:events";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ReadStream, WriteStream } from "ramal:fs-streams";
+
+export { ReadStream, WriteStream };
 
 export const constants = Object.freeze({
   F_OK: 0, X_OK: 1, W_OK: 2, R_OK: 4, COPYFILE_EXCL: 1, COPYFILE_FICLONE: 2, COPYFILE_FICLONE_FORCE: 4,
@@ -234,6 +237,10 @@ export class FSWatcher extends EventEmitter {
   }
 }
 
+const piece = async (path, start, length) => answered(await slow("fs.later", ["readFile", path, { start, length }, null]), (bytes) => bytes);
+export const createReadStream = (path, options) => new ReadStream(pathOf(path), optionsOf(options), piece);
+export const createWriteStream = (path, options) => new WriteStream(pathOf(path), optionsOf(options), later.writeFile);
+
 const stampOf = (path) => answered(quick("fs", "stat", path, {}, null), (about) => about.stamp);
 
 export function watch(path, ...rest) {
@@ -286,5 +293,6 @@ export function unwatchFile(path, listener) {
 
 export default {
   ...called, ...Object.fromEntries(Object.entries(now).map(([name, work]) => [`${name}Sync`, work])),
-  statSync, lstatSync, exists, existsSync, watch, watchFile, unwatchFile, promises, constants, Stats, Dirent, FSWatcher,
+  statSync, lstatSync, exists, existsSync, watch, watchFile, unwatchFile, createReadStream, createWriteStream,
+  ReadStream, WriteStream, promises, constants, Stats, Dirent, FSWatcher,
 };

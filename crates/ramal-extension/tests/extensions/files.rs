@@ -109,6 +109,41 @@ async fn files_are_read_written_and_listed_in_all_three_ways() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn files_are_read_and_written_piece_by_piece() {
+    let (world, kept, _) = refused(
+        r#"
+        const out = fs.createWriteStream("out");
+        for (let at = 0; at < 100; at++) out.write("x".repeat(2000));
+        await new Promise((resolve) => out.end("end", resolve));
+        const more = fs.createWriteStream("out", { flags: "a" });
+        more.end("\u20ac");
+        await new Promise((resolve) => more.on("close", resolve));
+        let size = 0, pieces = 0;
+        for await (const piece of fs.createReadStream("out")) { size += piece.length; pieces++; }
+        const text = await new Promise((resolve, reject) => {
+            let text = "";
+            fs.createReadStream("out", { encoding: "utf8", start: 199998, highWaterMark: 4 })
+                .on("data", (more) => { text += more; }).on("end", () => resolve(text)).on("error", reject);
+        });
+        const part = fs.createReadStream("out", { start: 1, end: 3 });
+        let length = 0;
+        part.on("data", (bytes) => { length += bytes.length; });
+        await new Promise((resolve) => part.on("close", resolve));
+        return [
+            size, pieces > 2, text, length, out.bytesWritten,
+            await new Promise((resolve) => fs.createReadStream("none").on("error", (error) => resolve(error.code))),
+            await tried(async () => { for await (const piece of fs.createReadStream("/etc/passwd")) return piece.length; }),
+            await new Promise((resolve) => fs.createWriteStream("no/where").on("error", (error) => resolve(error.code))),
+        ];
+        "#,
+    )
+    .await;
+    let euro = "xxend\u{20ac}";
+    assert_eq!(kept, json!([200_006, true, euro, 3, 200_003, "ENOENT", "EACCES", "ENOENT"]));
+    assert_eq!(std::fs::metadata(world.folder.path().join("out")).unwrap().len(), 200_006);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn errors_are_those_of_node() {
     let (_, kept, _) = refused(
         r#"

@@ -1,7 +1,7 @@
 //! What is done to files, once it is clear where they lie and that it may be done.
 
 use std::fs::{self, Metadata};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub(super) fn work(placed: Placed, means: &Means) -> Result<Done, FsError> {
     let mode = placed.options.get("mode").and_then(Value::as_u64).and_then(|mode| u32::try_from(mode).ok());
     let nothing = Done::Json(Value::Null);
     match placed.doing {
-        Doing::Read => return read(path, means),
+        Doing::Read => return read(path, &placed.options, means),
         Doing::Write => {
             let flag = placed.options.get("flag").and_then(Value::as_str).unwrap_or("w");
             let how = How::of_flag(flag, mode)
@@ -106,13 +106,23 @@ pub(super) fn work(placed: Placed, means: &Means) -> Result<Done, FsError> {
     Ok(nothing)
 }
 
-fn read(path: &Path, means: &Means) -> Result<Done, FsError> {
-    let file = open(path, How::READ)?;
+/// All of a file, or `length` bytes from `start`.
+fn read(path: &Path, options: &Value, means: &Means) -> Result<Done, FsError> {
+    let mut file = open(path, How::READ)?;
     let about = file.metadata()?;
     if about.is_dir() {
         return Err(FsError::new("EISDIR", -21, "illegal operation on a directory"));
     }
     let limit = means.limit as u64;
+    if let Some(length) = options.get("length").and_then(Value::as_u64) {
+        let start = options.get("start").and_then(Value::as_u64).unwrap_or_default();
+        if start > 0 {
+            file.seek(io::SeekFrom::Start(start))?;
+        }
+        let mut part = Vec::new();
+        file.take(length.min(limit)).read_to_end(&mut part)?;
+        return Ok(Done::Bytes(part));
+    }
     let refused = |size| FsError::new("ERR_FS_FILE_TOO_LARGE", -27, bytes::too_large(size, means.limit));
     if about.len() > limit {
         return Err(refused(about.len()));
