@@ -135,7 +135,7 @@ async fn escape_ends_what_never_ends() {
 async fn programs_end_with_the_extension_unless_they_were_let_go() {
     let work = r#"
         cp.spawn("sh", ["-c", "echo $$ > kept; sleep 1000"]);
-        cp.spawn("sh", ["-c", "echo $$ > free; sleep 1000"], { detached: true, stdio: "ignore" }).unref();
+        cp.spawn("sh", ["-c", "echo $$ > free; exec sleep 1000"], { detached: true, stdio: "ignore" }).unref();
         const ended = cp.spawn("sleep", ["1000"]);
         const close = new Promise((resolve) => ended.on("close", (code, signal) => resolve([code, signal])));
         return [ended.kill("SIGINT"), ended.killed, await close, ended.kill()];
