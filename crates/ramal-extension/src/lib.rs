@@ -7,6 +7,7 @@
 
 mod bridge;
 mod builtin;
+mod bytes;
 mod events;
 mod extension;
 mod host;

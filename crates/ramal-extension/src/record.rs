@@ -12,8 +12,11 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use crate::bytes::Parcels;
 use crate::events;
 use crate::extension::Brings;
+use crate::natives::child::Children;
+use crate::natives::fetch::Responses;
 use crate::owner::{Owner, Reply, Update};
 use crate::permit::Identity;
 use crate::thread::{self, Job};
@@ -103,6 +106,14 @@ pub(crate) struct Record {
     pub(crate) watch: Arc<Watch>,
     pub(crate) path: PathBuf,
     jobs: Sender<Job>,
+    /// Cancelled at its end.
+    pub(crate) stopped: CancellationToken,
+    /// Bytes on their way to JavaScript, and from there.
+    pub(crate) parcels: Parcels,
+    /// Programs that it runs.
+    pub(crate) children: Children,
+    /// Answers of servers whose bodies it may read.
+    pub(crate) responses: Responses,
     identity: RwLock<Identity>,
     registered: RwLock<Registered>,
     /// Why nothing is asked of it any more.
@@ -135,6 +146,10 @@ impl Record {
             identity: RwLock::new(Identity { path: path.clone(), name, hash: String::new() }),
             path,
             jobs,
+            stopped: CancellationToken::new(),
+            parcels: Parcels::default(),
+            children: Children::default(),
+            responses: Responses::default(),
             registered: RwLock::default(),
             dead: RwLock::default(),
             told,
@@ -224,6 +239,13 @@ impl Record {
     /// Nothing is asked of it any more.
     pub(crate) fn disable(&self, why: &str) {
         write(&self.dead).get_or_insert_with(|| why.to_owned());
+        self.let_go();
+    }
+
+    /// What it left with the program is over.
+    fn let_go(&self) {
+        self.stopped.cancel();
+        self.children.forget();
     }
 
     pub(crate) fn dead(&self) -> Option<String> {
@@ -261,6 +283,7 @@ impl Record {
     pub(crate) fn stop(&self) {
         self.watch.end_all();
         self.send(Job::Stop);
+        self.let_go();
     }
 
     /// Tells it something that happened in the session.
@@ -382,6 +405,8 @@ impl Asked<'_> {
         }
         let (record, owner) = (self.record, &self.owner);
         record.send(Job::Abort(Arc::clone(owner)));
+        // Its thread may wait for something itself, and hear of nothing else.
+        owner.given_up.cancel();
         let watch = Arc::clone(&record.watch);
         let running = watch.running();
         record.world.runtime.spawn(async move {

@@ -5,6 +5,9 @@ import "ramal:clone";
 import "ramal:web";
 import "ramal:process";
 import "ramal:console";
+import "node:buffer";
+import "node:crypto";
+import "ramal:fetch";
 import { context, sendMessage } from "ramal:context";
 import { decode, encode } from "ramal:clone";
 import { fire } from "ramal:timers";
@@ -278,4 +281,4 @@ export function abort(call) {
   controller?.abort();
 }
 
-export { fire, settle };
+export { describe, fire, settle };
