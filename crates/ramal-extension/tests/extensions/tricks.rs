@@ -96,8 +96,8 @@ async fn answers_that_are_hard_to_read() {
         ("({ then() {} })", Some("did not answer within 0.6 s")),
         ("[]", None),
         ("() => ({ cancel: true })", None),
-        ("({ label: 'x'.repeat(1 << 20), extra: 'y'.repeat(4 << 20) })", None),
-        ("({ extra: new Array(300000).fill({}) })", None),
+        ("({ label: 'x'.repeat(1 << 18), extra: 'y'.repeat(1 << 19) })", None),
+        ("({ extra: new Array(20000).fill({}) })", None),
     ] {
         let (_, failures) = navigate_with(&format!("return {answer};")).await;
         match named {
