@@ -19,8 +19,9 @@ use tokio_util::sync::CancellationToken;
 use crate::answer::{Answer, Block, Event, StopReason, Usage};
 use crate::client::LanguageModel;
 use crate::error::ModelError;
-use crate::request::{Endpoint, Request};
+use crate::request::{Endpoint, Request, ToolSpec};
 use crate::stream::{AnswerStream, Source};
+use crate::watch::{After, Watch};
 
 /// What its errors and messages call it.
 const PROVIDER: &str = "replay";
@@ -67,8 +68,9 @@ impl Replay {
     }
 }
 
-impl LanguageModel for Replay {
-    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
+impl Replay {
+    /// The answer to what is asked with this system prompt and these messages.
+    fn player(&self, endpoint: &Endpoint, system: String, messages: &[String]) -> Player {
         let path = match &self.folder {
             Some(folder) => folder.join(&endpoint.model),
             None => PathBuf::from(&endpoint.model),
@@ -78,19 +80,58 @@ impl LanguageModel for Replay {
         let asked = Asked {
             replay: self.clone(),
             path,
-            said: request
-                .messages
-                .iter()
-                .rev()
-                .find(is("user"))
-                .map(|message| text_of(message))
-                .unwrap_or_default(),
-            system: request.system.clone(),
-            answers: request.messages.iter().filter(is("assistant")).count(),
+            said: messages.iter().rev().find(is("user")).map(|message| text_of(message)).unwrap_or_default(),
+            system,
+            answers: messages.iter().filter(is("assistant")).count(),
         };
-        let player = Player { asked: Some(asked), steps: VecDeque::new(), wait: None, is_open: false };
-        AnswerStream::new(player, abort)
+        Player { asked: Some(asked), steps: VecDeque::new(), wait: None, is_open: false }
     }
+}
+
+impl LanguageModel for Replay {
+    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
+        AnswerStream::new(self.player(endpoint, request.system.clone(), &request.messages), abort)
+    }
+
+    /// Nothing is sent. Whoever watches sees the system prompt, the messages and the tools as they are; what is
+    /// put in the place of the first two counts.
+    fn stream_watched(
+        &self,
+        endpoint: &Endpoint,
+        request: &Request,
+        watch: Arc<dyn Watch>,
+        abort: CancellationToken,
+    ) -> AnswerStream {
+        let (replay, endpoint, body) = (self.clone(), endpoint.clone(), body_of(endpoint, request));
+        let begin = async move {
+            let body = watch.before(body).await;
+            watch.after(200, Vec::new()).await;
+            let system = get_str(body.as_bytes(), "system").unwrap_or_default().into_owned();
+            let messages = items(get(body.as_bytes(), "messages").unwrap_or_default());
+            let messages = messages.map(|message| String::from_utf8_lossy(message).into_owned());
+            replay.player(&endpoint, system, &messages.collect::<Vec<_>>())
+        };
+        AnswerStream::new(After::Waiting(Box::pin(begin)), abort)
+    }
+}
+
+/// What a request is, as JSON.
+fn body_of(endpoint: &Endpoint, request: &Request) -> String {
+    let tool = |tool: &ToolSpec| {
+        format!(
+            "{{\"name\":{},\"description\":{},\"parameters\":{}}}",
+            quote(&tool.name),
+            quote(&tool.description),
+            tool.parameters
+        )
+    };
+    format!(
+        "{{\"model\":{},\"system\":{},\"messages\":[{}],\"tools\":[{}]}}",
+        quote(&endpoint.model),
+        quote(&request.system),
+        request.messages.join(","),
+        request.tools.iter().map(tool).collect::<Vec<_>>().join(",")
+    )
 }
 
 /// What was asked, as far as it decides what is answered.
