@@ -108,7 +108,12 @@ pub enum AgentEvent {
         session_file: Option<String>,
         previous_session_file: Option<String>,
     },
-    /// The session got a title.
+    /// Somebody who takes part appended an entry: JSON text.
+    EntryAppended {
+        entry_id: String,
+        entry: String,
+    },
+    /// The session got a title or a name.
     SessionInfoChanged {
         name: String,
     },
@@ -161,6 +166,7 @@ impl AgentEvent {
             AgentEvent::SessionTree { .. } => "session_tree",
             AgentEvent::ContextReset { .. } => "context_reset",
             AgentEvent::SessionReplaced { .. } => "session_replaced",
+            AgentEvent::EntryAppended { .. } => "entry_appended",
             AgentEvent::SessionInfoChanged { .. } => "session_info_changed",
             AgentEvent::Notice { .. } => "notice",
         }
@@ -245,6 +251,7 @@ impl AgentEvent {
                 out.text_if("sessionFile", session_file.as_deref());
                 out.text_if("previousSessionFile", previous_session_file.as_deref());
             }
+            AgentEvent::EntryAppended { entry, .. } => out.json("entry", entry),
             AgentEvent::SessionInfoChanged { name } => out.text("name", name),
             AgentEvent::Notice { message } => out.text("message", message),
         }

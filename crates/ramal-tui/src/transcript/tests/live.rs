@@ -252,3 +252,19 @@ proptest! {
         prop_assert_eq!(window.printed, whole);
     }
 }
+
+#[test]
+fn what_somebody_appends_stands_where_it_came() {
+    let mut session = ramal_session::SessionManager::in_memory(std::path::Path::new("/work"));
+    let mut window = Window::new(60);
+    let seen = session.append_custom_message_entry("note", "\"look\"", true, None).unwrap();
+    let hidden = session.append_custom_message_entry("note", "\"hidden\"", false, None).unwrap();
+    let label = session.append_label_change(&seen, Some("here")).unwrap();
+    for id in [&seen, &hidden, &label] {
+        window.turn.entry(&session.get_entry(id).unwrap().read().unwrap());
+    }
+    window.tell(AgentEvent::TurnStart);
+    assert_eq!(window.printed.matches("look").count(), 1, "{}", window.printed);
+    assert!(!window.printed.contains("hidden"));
+    assert_eq!(window.turn.last_taken().unwrap().entry_id(), Some(&seen));
+}
