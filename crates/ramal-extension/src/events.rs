@@ -2,9 +2,11 @@
 
 use ramal_agent::AgentEvent;
 use ramal_agent::hooks::HookEvent;
+use ramal_session::{Message, Role};
+use serde_json::json;
 
 /// What a session tells, under the names of extensions.
-const TOLD: [&str; 17] = [
+const TOLD: [&str; 20] = [
     "agent_start",
     "agent_end",
     "turn_start",
@@ -21,21 +23,15 @@ const TOLD: [&str; 17] = [
     "auto_retry_start",
     "auto_retry_end",
     "session_info_changed",
+    "entry_appended",
+    "agent_settled",
+    "session_compact_failed",
     "notice",
 ];
 
 /// What the program tells, or asks.
-const PROGRAM: [&str; 9] = [
-    "session_start",
-    "session_shutdown",
-    "input",
-    "user_bash",
-    "before_agent_start",
-    "model_select",
-    "thinking_level_select",
-    "resources_discover",
-    "command",
-];
+const PROGRAM: [&str; 6] =
+    ["session_start", "session_shutdown", "input", "user_bash", "resources_discover", "command"];
 
 /// The name under which handlers are asked; the two families have names of their own for some events.
 pub(crate) fn main_name(name: &str) -> &str {
@@ -47,10 +43,15 @@ pub(crate) fn main_name(name: &str) -> &str {
     }
 }
 
-/// The event that a session tells under this name.
-pub(crate) fn told(event: &AgentEvent) -> Option<&'static str> {
+/// The names under which what a session tells is told: its own, and one for what it means besides.
+pub(crate) fn told(event: &AgentEvent) -> impl Iterator<Item = &'static str> {
     let name = event.name();
-    TOLD.into_iter().find(|told| *told == name)
+    let besides = match event {
+        AgentEvent::AgentEnd { .. } => Some("agent_settled"),
+        AgentEvent::CompactionEnd { result: None, .. } => Some("session_compact_failed"),
+        _ => None,
+    };
+    TOLD.into_iter().find(|told| *told == name).into_iter().chain(besides)
 }
 
 pub(crate) fn is_told(name: &str) -> bool {
@@ -100,8 +101,29 @@ impl Turns {
     }
 }
 
-/// What an event tells, as JSON.
-pub(crate) fn payload(event: &AgentEvent, turn: u32) -> String {
+/// What an event tells under a name, as JSON.
+pub(crate) fn payload(name: &str, event: &AgentEvent, turn: u32) -> String {
+    match (name, event) {
+        ("agent_settled", AgentEvent::AgentEnd { messages }) => {
+            let last = messages.iter().rev().map(|message| Message::new(message));
+            let last = last.filter(|message| message.role() == Role::Assistant);
+            let stop = last.take(1).find_map(|message| Some(message.get_str("stopReason")?.into_owned()));
+            return json!({ "aborted": stop.as_deref() == Some("aborted") }).to_string();
+        }
+        (
+            "session_compact_failed",
+            AgentEvent::CompactionEnd { reason, aborted, will_retry, error_message, .. },
+        ) => {
+            return json!({
+                "reason": reason.name(),
+                "aborted": aborted,
+                "willRetry": will_retry,
+                "errorMessage": error_message,
+            })
+            .to_string();
+        }
+        _ => {}
+    }
     let mut json = event.to_json();
     if matches!(event, AgentEvent::TurnStart | AgentEvent::TurnEnd { .. }) && json.ends_with('}') {
         json.pop();

@@ -23,7 +23,7 @@ mod watch;
 mod world;
 
 pub use extension::Extension;
-pub use host::{CommandInfo, Extensions, FlagInfo, Input, LoadProblem, RunError, ShortcutInfo};
+pub use host::{CommandInfo, Extensions, FlagInfo, Input, LoadProblem, Resources, RunError, ShortcutInfo};
 pub use permit::{Always, Identity, Permits, Wish};
 pub use ui::{NoUi, Ui};
-pub use world::{LogLine, NoProgram, Options, OtherCommand, Program};
+pub use world::{LogLine, Mode, NoProgram, Options, OtherCommand, Program};

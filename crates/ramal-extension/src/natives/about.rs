@@ -13,6 +13,7 @@ pub(super) const OPS: &[(&str, Op)] = &[
     ("env", Op::Quick(variable)),
     ("env.names", Op::Quick(variables)),
     ("cwd", Op::Quick(cwd)),
+    ("mode", Op::Quick(|call, _| Ok(quote(call.record.world.options.mode.name())))),
     ("uuid", Op::Quick(uuid)),
     ("random", Op::Quick(random)),
     ("report", Op::Quick(report)),
@@ -77,9 +78,7 @@ fn variables(_: &Call, _: &Args) -> Answer {
 }
 
 fn cwd(call: &Call, _: &Args) -> Answer {
-    let world = &call.record.world;
-    let cwd = world.session().map_or_else(|| world.options.cwd.clone(), |session| session.cwd());
-    Ok(quote(&cwd.to_string_lossy()))
+    Ok(quote(&call.record.world.cwd().to_string_lossy()))
 }
 
 fn uuid(_: &Call, _: &Args) -> Answer {

@@ -37,7 +37,7 @@ async fn exec(call: Call, args: Args, abort: CancellationToken) -> Answer {
     let mut command = vec![program.clone()];
     command.extend(arguments.iter().cloned());
     call.may(&Wish::Run(command)).await?;
-    let cwd = call.record.world.session().map_or_else(|| call.record.world.options.cwd.clone(), |s| s.cwd());
+    let cwd = call.record.world.cwd();
     let cwd = args.text_if(2).map_or(cwd.clone(), |given| cwd.join(given));
     let mut command = Command::new(&program);
     command.args(&arguments).current_dir(&cwd).kill_on_drop(true);

@@ -1,10 +1,13 @@
 //! What an extension gives, and what it learns of the others.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{Answer, Args, Call, Op, nothing, said, text_or_null};
 use crate::owner::Owner;
 use crate::thread::Job;
+use crate::tool::ExtensionTool;
 
 pub(super) const OPS: &[(&str, Op)] = &[
     ("register", Op::Quick(register)),
@@ -15,7 +18,14 @@ pub(super) const OPS: &[(&str, Op)] = &[
 ];
 
 fn register(call: &Call, args: &Args) -> Answer {
-    call.record.register(args.text(0)?, args.text(1)?, args.at(2).clone())?;
+    let (kind, name) = (args.text(0)?, args.text(1)?);
+    call.record.register(kind, name, args.at(2).clone())?;
+    // One that comes later than the session is brought to it.
+    if kind == "tool"
+        && let Some(session) = call.record.world.session()
+    {
+        session.add_tool(Arc::new(ExtensionTool { record: Arc::clone(&call.record), name: name.to_owned() }));
+    }
     nothing()
 }
 
@@ -52,7 +62,7 @@ fn bus(call: &Call, args: &Args) -> Answer {
     let (channel, nodes) = (args.text(0)?, args.text(1)?);
     let world = &call.record.world;
     for record in world.records() {
-        if !std::sync::Arc::ptr_eq(&record, &call.record) {
+        if !Arc::ptr_eq(&record, &call.record) {
             record.send(Job::Run {
                 owner: Owner::new(world.next_id(), format!("bus {channel}"), None, None),
                 kind: "bus",
