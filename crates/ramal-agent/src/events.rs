@@ -14,6 +14,8 @@ pub enum AgentEvent {
     /// It is done, or was given up; these messages came of it.
     AgentEnd {
         messages: Vec<String>,
+        /// Whether the user ended it. It is not on the wire.
+        aborted: bool,
     },
     /// The model is asked.
     TurnStart,
@@ -177,7 +179,7 @@ impl AgentEvent {
         let mut out = Object::of_type(self.name());
         match self {
             AgentEvent::AgentStart | AgentEvent::TurnStart => {}
-            AgentEvent::AgentEnd { messages } => out.json("messages", &array(messages)),
+            AgentEvent::AgentEnd { messages, .. } => out.json("messages", &array(messages)),
             AgentEvent::TurnEnd { message, tool_results } => {
                 out.json("message", message);
                 out.json("toolResults", &array(tool_results));

@@ -261,7 +261,8 @@ impl AgentSession {
         }
         self.store_aside(&mut queue);
         self.prompt_with(None);
-        self.emit_after(|| stage.leave(), AgentEvent::AgentEnd { messages: std::mem::take(messages) });
+        let (messages, aborted) = (std::mem::take(messages), stage.abort.is_cancelled());
+        self.emit_after(|| stage.leave(), AgentEvent::AgentEnd { messages, aborted });
         true
     }
 }

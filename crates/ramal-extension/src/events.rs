@@ -2,10 +2,9 @@
 
 use ramal_agent::AgentEvent;
 use ramal_agent::hooks::HookEvent;
-use ramal_session::{Message, Role};
 use serde_json::json;
 
-/// What a session tells, under the names of extensions.
+/// What a session tells, under the names of extensions. What a handler answers to these does not count.
 const TOLD: [&str; 20] = [
     "agent_start",
     "agent_end",
@@ -104,11 +103,8 @@ impl Turns {
 /// What an event tells under a name, as JSON.
 pub(crate) fn payload(name: &str, event: &AgentEvent, turn: u32) -> String {
     match (name, event) {
-        ("agent_settled", AgentEvent::AgentEnd { messages }) => {
-            let last = messages.iter().rev().map(|message| Message::new(message));
-            let last = last.filter(|message| message.role() == Role::Assistant);
-            let stop = last.take(1).find_map(|message| Some(message.get_str("stopReason")?.into_owned()));
-            return json!({ "aborted": stop.as_deref() == Some("aborted") }).to_string();
+        ("agent_settled", AgentEvent::AgentEnd { aborted, .. }) => {
+            return json!({ "aborted": aborted }).to_string();
         }
         (
             "session_compact_failed",

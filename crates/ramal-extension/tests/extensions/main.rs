@@ -9,9 +9,13 @@
 
 mod support;
 
+mod around;
 mod commands;
 mod events;
 mod hostile;
+mod models;
 mod modules;
+mod replaced;
 mod sessions;
+mod surface;
 mod tools;
