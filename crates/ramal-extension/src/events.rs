@@ -74,6 +74,7 @@ pub(crate) fn known_name(what: &str) -> &'static str {
         "bus",
         "load",
         "render",
+        "render_entry",
         "timer",
     ]);
     all.find(|known| *known == name).unwrap_or("extension")

@@ -1,3 +1,5 @@
+//! Hooks over JSON, by an asker that keeps what it was asked.
+
 use std::sync::Mutex;
 
 use super::*;
