@@ -193,8 +193,8 @@ async function saidBy(event, answer, told, signal) {
 /** What handlers changed of the parts of the system prompt stands at its end. */
 function customized(told, said) {
   const { options, systemPrompt } = told;
-  const parts = Object.entries(options.sections).filter(([, text]) => text).map(([name, text]) => `<${name}>\n${text}\n</${name}>`);
-  if (options.promptGuidelines.length) parts.unshift(options.promptGuidelines.map((line) => `- ${line}`).join("\n"));
+  const parts = Object.entries(options.sections ?? {}).filter(([, text]) => text).map(([name, text]) => `<${name}>\n${text}\n</${name}>`);
+  if (options.promptGuidelines?.length) parts.unshift(options.promptGuidelines.map((line) => `- ${line}`).join("\n"));
   if (options.appendSystemPrompt) parts.unshift(options.appendSystemPrompt);
   const base = options.forceSystemPrompt ?? options.customPrompt ?? systemPrompt;
   if (!parts.length && base === told.given) return said;
