@@ -246,6 +246,7 @@ impl App {
                     |app, ()| app.follow(),
                 );
             }
+            AgentEvent::EntryAppended { entry_id, .. } => self.appended(entry_id),
             AgentEvent::SessionTree { .. } => self.went(),
             AgentEvent::SessionReplaced { .. } => self.is_elsewhere(),
             _ => {}
@@ -286,6 +287,18 @@ impl App {
         self.is_stale = true;
         self.follow();
         self.look_at_session();
+    }
+
+    /// Shows an entry that somebody appended beside the work.
+    fn appended(&mut self, id: &str) {
+        self.look_at_session();
+        if self.agent.running().is_none() {
+            return self.follow();
+        }
+        let agent = self.agent.clone();
+        if let Err(error) = agent.with_session(|session| self.conversation.appended(session, id)) {
+            self.say_wrong(&error);
+        }
     }
 
     /// Prints what was appended to the path while nothing runs.
