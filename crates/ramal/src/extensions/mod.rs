@@ -333,7 +333,21 @@ impl Crew {
     /// What they make of what the user typed. `source` is `interactive` or `rpc`.
     pub(crate) async fn input(&self, prompt: Prompt, source: &str, abort: &CancellationToken) -> Input {
         match self.ready().await {
-            Some(now) => now.input(prompt, source, abort).await,
+            Some(now) => now.input(prompt, source, None, abort).await,
+            None => Input::Say(prompt),
+        }
+    }
+
+    /// The same for what is said while the model works: `streaming` is `steer` or `followUp`.
+    pub(crate) async fn input_while(
+        &self,
+        prompt: Prompt,
+        source: &str,
+        streaming: &str,
+        abort: &CancellationToken,
+    ) -> Input {
+        match self.ready().await {
+            Some(now) => now.input(prompt, source, Some(streaming), abort).await,
             None => Input::Say(prompt),
         }
     }
