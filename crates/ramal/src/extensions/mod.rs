@@ -183,6 +183,7 @@ impl Crew {
         let (settings, _) = settings::load(cwd);
         let (run, wait, mut problems) = self.chosen(cwd, &settings);
         if run.is_empty() {
+            warn_of_permissions(&settings, &[]);
             *self.lock() = None;
             return (problems, wait);
         }
@@ -201,6 +202,8 @@ impl Crew {
         };
         let (extensions, failed) = Extensions::load(&run, options).await;
         problems.extend(failed);
+        let tools: Vec<String> = extensions.all().iter().flat_map(|one| one.brings().tools).collect();
+        warn_of_permissions(&settings, &tools);
         *self.lock() = Some(extensions);
         (problems, wait)
     }
@@ -400,6 +403,15 @@ impl Crew {
         };
         let _running = Running::begin(&self.running);
         now.run_shortcut(key, abort).await
+    }
+}
+
+/// A permission that is misspelled protects nothing. Only now it is known which tools there are.
+fn warn_of_permissions(settings: &Settings, tools: &[String]) {
+    for name in settings.permissions_of_none(tools) {
+        failure::warn(&format!(
+            "the setting `permissions.{name}` names no tool: neither ramal nor an extension that was loaded has it"
+        ));
     }
 }
 
