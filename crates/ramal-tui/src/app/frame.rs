@@ -137,7 +137,7 @@ impl App {
         };
         match &mut self.question {
             Some(asked) => {
-                asked.settle(self.columns, self.rows);
+                asked.settle(self.columns, self.rows, below.len() + footer.len());
                 let (more, at) = asked.question.lines(self.columns, &self.look.theme, &self.look.keymap);
                 put(&mut lines, more, at);
             }

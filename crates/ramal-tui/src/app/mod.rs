@@ -341,6 +341,10 @@ impl App {
     fn say(&mut self, block: Block) {
         self.is_stale = true;
         self.conversation.say(block);
+        if self.agent.running().is_none() {
+            let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);
+            self.conversation.settle(&scene);
+        }
     }
 
     /// Tells what went wrong, in the conversation.

@@ -160,6 +160,7 @@ impl App {
         let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);
         let printed = agent.with_session(|session| next.print_end(session, usize::MAX, rows, &scene));
         self.conversation = next;
+        self.render_path();
         if let Err(error) = printed {
             self.say_wrong(&error);
         }

@@ -52,10 +52,14 @@ impl Asked {
         matches!(&self.then, Then::Dialog(dialog) if dialog.has_limit())
     }
 
-    /// It is drawn so now.
-    pub(super) fn settle(&mut self, columns: u16, rows: u16) {
+    /// It is drawn so now; `below` rows are taken by what stands below it.
+    pub(super) fn settle(&mut self, columns: u16, rows: u16, below: usize) {
+        let mut rows = rows;
         if let Then::Dialog(dialog) = &self.then {
             self.question.set_above(&dialog.above());
+            // Who asks is seen, however much there is to choose from.
+            let below = u16::try_from(below).unwrap_or(u16::MAX);
+            rows = rows.saturating_sub(below).max(rows / 2);
         }
         self.question.resize(columns, rows);
     }
@@ -222,7 +226,7 @@ impl App {
             return view;
         }
         let Some(asked) = &mut self.question else { return view };
-        asked.settle(self.columns, self.rows);
+        asked.settle(self.columns, self.rows, 0);
         let (lines, cursor) = asked.question.lines(self.columns, &self.look.theme, &self.look.keymap);
         let room = usize::from(self.rows);
         let skip = lines.len().saturating_sub(room);

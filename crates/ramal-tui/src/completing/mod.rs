@@ -126,6 +126,12 @@ impl Completer {
         }
     }
 
+    /// There may be more to choose from for what was just typed: as [`Completer::follow`].
+    pub fn has_more(&mut self, editor: &Editor, sources: &Sources) -> bool {
+        self.revision = editor.revision().wrapping_sub(1);
+        self.follow(editor, sources)
+    }
+
     /// Opens the list although it was closed before, or the word was not just typed: what Tab asks for. Answers
     /// whether there is something to choose from.
     pub fn ask(&mut self, editor: &Editor, sources: &Sources) -> bool {

@@ -22,12 +22,21 @@ impl Rendered {
     /// The lines of an entry will come: until then it is not printed for good.
     pub fn wait_for(&mut self, id: &EntryId) {
         self.awaited.insert(id.clone());
+    }
+
+    /// The lines of an entry are asked for.
+    pub fn ask(&mut self, id: &EntryId) {
         self.asked.insert(id.clone());
     }
 
     /// Whether they were ever asked for.
     pub fn is_asked(&self, id: &EntryId) -> bool {
         self.asked.contains(id)
+    }
+
+    /// Whether there are any.
+    pub fn has_lines(&self, id: &EntryId) -> bool {
+        self.lines.contains_key(id)
     }
 
     /// Whether the lines of anything are waited for.
@@ -44,7 +53,6 @@ impl Rendered {
     /// printed of it already is drawn in another way now.
     pub fn has(&mut self, id: &EntryId, lines: Option<Vec<String>>) -> bool {
         let was_awaited = self.awaited.remove(id);
-        self.asked.insert(id.clone());
         let Some(text) = lines.map(|lines| lines.join("\n")).filter(|text| self.lines.get(id) != Some(text))
         else {
             return false;

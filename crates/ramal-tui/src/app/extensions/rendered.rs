@@ -6,6 +6,7 @@ use std::time::Duration;
 use ramal_session::{EntryId, EntryRef, Kind, Role, json};
 
 use crate::app::App;
+use crate::transcript::Rendered;
 
 /// How long a message waits for its lines.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -28,7 +29,7 @@ impl App {
     /// Messages of extensions at the end of the path wait for their lines, before they are printed.
     pub(in crate::app) fn render_new(&mut self) {
         if self.extensions.all.are_there() {
-            for wanted in self.theirs(AT_ONCE, |is_asked| !is_asked) {
+            for wanted in self.theirs(AT_ONCE, |rendered, id| !rendered.is_asked(id)) {
                 self.look.rendered.wait_for(&wanted.id);
                 self.render(wanted);
             }
@@ -36,32 +37,35 @@ impl App {
     }
 
     /// Asks for the lines of what is printed already, for when it is drawn anew.
-    pub(super) fn render_path(&mut self) {
+    pub(in crate::app) fn render_path(&mut self) {
         if self.extensions.all.are_there() {
-            self.theirs(MOST, |is_asked| !is_asked).into_iter().for_each(|wanted| self.render(wanted));
+            self.theirs(MOST, |rendered, id| !rendered.has_lines(id))
+                .into_iter()
+                .for_each(|wanted| self.render(wanted));
         }
     }
 
     /// Has them drawn anew, since they may be opened or closed now.
     pub(in crate::app) fn render_again(&mut self) {
         if self.extensions.all.are_there() {
-            self.theirs(MOST, |_| true).into_iter().for_each(|wanted| self.render(wanted));
+            self.theirs(MOST, |_, _| true).into_iter().for_each(|wanted| self.render(wanted));
         }
     }
 
-    /// Messages of extensions among the last entries of the path; `which` is given whether lines were asked for.
-    fn theirs(&self, entries: usize, which: impl Fn(bool) -> bool) -> Vec<Wanted> {
+    /// Messages of extensions among the last entries of the path.
+    fn theirs(&self, entries: usize, which: impl Fn(&Rendered, &EntryId) -> bool) -> Vec<Wanted> {
         let rendered = &self.look.rendered;
         self.with_session(|session| {
             let path = std::iter::successors(session.get_leaf_entry(), |entry| entry.parent());
             let theirs = path.take(entries).filter(|entry| is_custom(*entry));
-            let chosen = theirs.filter(|entry| entry.id().is_ok_and(|id| which(rendered.is_asked(&id))));
+            let chosen = theirs.filter(|entry| entry.id().is_ok_and(|id| which(rendered, &id)));
             chosen.filter_map(wanted).collect()
         })
     }
 
     fn render(&mut self, wanted: Wanted) {
         let Wanted { id, custom_type, message } = wanted;
+        self.look.rendered.ask(&id);
         let lines = self.extensions.all.render(custom_type, message, self.is_open);
         self.job(async move { tokio::time::timeout(LIMIT, lines).await }, move |app, lines| {
             if app.look.rendered.has(&id, lines.ok().flatten()) {

@@ -79,7 +79,7 @@ impl App {
             // Something else may be written by now.
             if app.extensions.completed.as_ref() == Some(&(name.clone(), typed.clone())) {
                 app.sources.arguments = Some(Arc::new(Arguments { command: name, typed, found }));
-                app.completer.follow(&app.editor, &app.sources);
+                app.completer.has_more(&app.editor, &app.sources);
             }
         });
     }
