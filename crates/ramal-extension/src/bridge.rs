@@ -9,6 +9,9 @@ use rquickjs::{CaughtError, Ctx, Exception, Function, IntoJs, Object, TypedArray
 
 use tokio_util::sync::CancellationToken;
 
+use crate::builtin;
+use crate::bytes;
+use crate::loader::Modules;
 use crate::natives::{self, Call};
 use crate::thread::{Job, State};
 
@@ -34,7 +37,8 @@ pub(crate) fn install<'js>(ctx: &Ctx<'js>, state: &Rc<State>) -> rquickjs::Resul
     function(
         "quick",
         Function::new(ctx.clone(), move |ctx: Ctx<'js>, op: String, args: String| {
-            natives::quick(&call(&own), &op, &args).map_err(|why| Exception::throw_message(&ctx, &why))
+            let done = own.record.watch.outside(|| natives::quick(&call(&own), &op, &args));
+            done.map_err(|why| Exception::throw_message(&ctx, &why))
         })?,
     )?;
     let own = with();
@@ -71,9 +75,7 @@ pub(crate) fn install<'js>(ctx: &Ctx<'js>, state: &Rc<State>) -> rquickjs::Resul
         "done",
         Function::new(ctx.clone(), move |id: u64, ok: bool, text: String| {
             let Some(owner) = own.asked.borrow_mut().remove(&id) else { return };
-            if owner.what == "load" {
-                own.record.set_hash(own.modules.hash());
-            }
+            note_hash(&own);
             owner.answer(if ok { Ok(text) } else { Err(text) });
         })?,
     )?;
@@ -101,11 +103,67 @@ pub(crate) fn install<'js>(ctx: &Ctx<'js>, state: &Rc<State>) -> rquickjs::Resul
     )?;
     function(
         "toBytes",
-        Function::new(ctx.clone(), |ctx: Ctx<'js>, text: String| {
-            TypedArray::<u8>::new(ctx, text.into_bytes())
+        Function::new(ctx.clone(), |ctx: Ctx<'js>, text: String| TypedArray::<u8>::new_copy(ctx, text))?,
+    )?;
+    let own = with();
+    function(
+        "put",
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, bytes: TypedArray<'js, u8>| {
+            // SAFETY: as in `to_text`.
+            let bytes = unsafe { bytes.as_bytes() }.unwrap_or_default().to_vec();
+            let record = &own.record;
+            let put = record.parcels.put(bytes, record.world.options.memory);
+            put.map_err(|why| Exception::throw_range(&ctx, &why))
+        })?,
+    )?;
+    let own = with();
+    function(
+        "take",
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, id: u64| {
+            // Copied, so that they count as memory of the extension.
+            TypedArray::<u8>::new_copy(ctx, own.record.parcels.take(id).unwrap_or_default())
+        })?,
+    )?;
+    function(
+        "encode",
+        Function::new(ctx.clone(), |ctx: Ctx<'js>, text: String, encoding: String| {
+            let made = bytes::encode(&text, &encoding);
+            TypedArray::<u8>::new_copy(ctx.clone(), made.map_err(|why| Exception::throw_type(&ctx, &why))?)
+        })?,
+    )?;
+    function(
+        "decode",
+        Function::new(ctx.clone(), |ctx: Ctx<'js>, bytes: TypedArray<'js, u8>, encoding: String| {
+            // SAFETY: as in `to_text`.
+            let bytes = unsafe { bytes.as_bytes() }.unwrap_or_default();
+            bytes::decode(bytes, &encoding).map_err(|why| Exception::throw_type(&ctx, &why))
         })?,
     )?;
     function("toText", Function::new(ctx.clone(), to_text)?)?;
+    let own = with();
+    function(
+        "resolve",
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, base: String, name: String| {
+            own.modules.required(&base, &name).map_err(|why| Exception::throw_message(&ctx, &why))
+        })?,
+    )?;
+    let own = with();
+    function("isCommonjs", Function::new(ctx.clone(), move |name: String| own.modules.is_commonjs(&name))?)?;
+    let own = with();
+    function(
+        "commonjs",
+        Function::new(ctx.clone(), move |ctx: Ctx<'js>, name: String| own.modules.commonjs(&ctx, &name))?,
+    )?;
+    function(
+        "namespace",
+        Function::new(ctx.clone(), |ctx: Ctx<'js>, name: String| Modules::namespace(&ctx, &name))?,
+    )?;
+    function(
+        "isBuiltin",
+        Function::new(ctx.clone(), |name: String| {
+            builtin::find(&name).is_some_and(|(name, _)| name.starts_with("node:"))
+        })?,
+    )?;
     ctx.globals().set("__ramal", given)?;
     let began = Instant::now();
     let performance = Object::new(ctx.clone())?;
@@ -124,7 +182,15 @@ fn to_text<'js>(ctx: Ctx<'js>, bytes: TypedArray<'js, u8>, is_strict: bool) -> r
     }
 }
 
+/// What an extension is allowed is remembered for all that it is made of until then.
+fn note_hash(state: &State) {
+    if let Some(hash) = state.modules.new_hash() {
+        state.record.set_hash(hash);
+    }
+}
+
 fn call(state: &Rc<State>) -> Call {
+    note_hash(state);
     Call { record: Arc::clone(&state.record), owner: state.owner() }
 }
 

@@ -25,6 +25,9 @@ pub(crate) const ALL: &[Builtin] = &[
     builtin!("web.js": "ramal:web"),
     builtin!("process.js": "ramal:process"),
     builtin!("console.js": "ramal:console"),
+    builtin!("fetch.js": "ramal:fetch"),
+    builtin!("streams.js": "ramal:streams"),
+    builtin!("fs_streams.js": "ramal:fs-streams"),
     builtin!("context.js": "ramal:context"),
     builtin!("host.js": "ramal:host"),
     builtin!("node_path.js": "node:path", "path"),
@@ -33,6 +36,12 @@ pub(crate) const ALL: &[Builtin] = &[
     builtin!("node_events.js": "node:events", "events"),
     builtin!("node_url.js": "node:url", "url"),
     builtin!("node_os.js": "node:os", "os"),
+    builtin!("node_buffer.js": "node:buffer", "buffer"),
+    builtin!("node_fs.js": "node:fs", "fs"),
+    builtin!("node_fs_promises.js": "node:fs/promises", "fs/promises"),
+    builtin!("node_child_process.js": "node:child_process", "child_process"),
+    builtin!("node_crypto.js": "node:crypto", "crypto"),
+    builtin!("node_module.js": "node:module", "module"),
     builtin!("node_process.js": "node:process", "process"),
     builtin!("node_timers.js": "node:timers/promises", "timers/promises"),
     builtin!("typebox.js": "typebox", "@sinclair/typebox"),
@@ -49,8 +58,13 @@ pub(crate) fn find(name: &str) -> Option<(&'static str, &'static str)> {
     Some((found.names.first()?, found.source))
 }
 
+/// The modules that extensions can import without a file, each under all its names.
+pub fn imports() -> impl Iterator<Item = &'static [&'static str]> {
+    let ours = |names: &&[&str]| names.iter().all(|name| !name.starts_with("ramal:"));
+    ALL.iter().map(|module| module.names).filter(ours)
+}
+
 /// The names that extensions can import, for messages.
 pub(crate) fn names() -> String {
-    let names = ALL.iter().filter_map(|module| module.names.first().copied());
-    names.filter(|name| !name.starts_with("ramal:")).collect::<Vec<_>>().join(", ")
+    imports().filter_map(|names| names.first().copied()).collect::<Vec<_>>().join(", ")
 }

@@ -25,7 +25,7 @@ const TOLD: [&str; 17] = [
 ];
 
 /// What the program tells, or asks.
-const PROGRAM: [&str; 9] = [
+const PROGRAM: [&str; 8] = [
     "session_start",
     "session_shutdown",
     "input",
@@ -34,17 +34,34 @@ const PROGRAM: [&str; 9] = [
     "model_select",
     "thinking_level_select",
     "resources_discover",
-    "command",
 ];
+
+/// The other family's name of an event, and the one under which its handlers are asked.
+const ALSO: [(&str, &str); 3] = [
+    ("session_before_fork", "session_before_branch"),
+    ("auto_compaction_start", "compaction_start"),
+    ("auto_compaction_end", "compaction_end"),
+];
+
+/// An event that extensions can hear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventName {
+    /// What handlers are registered under.
+    pub name: &'static str,
+    /// Whether it is only told: nobody waits for the handlers, and what they answer does not count.
+    pub is_told: bool,
+}
+
+/// All events that extensions can hear, under the names of both families.
+pub fn events() -> Vec<EventName> {
+    let asked = HookEvent::ALL.into_iter().map(HookEvent::name).chain(PROGRAM);
+    let names = asked.chain(TOLD).chain(ALSO.into_iter().map(|(name, _)| name));
+    names.map(|name| EventName { name, is_told: is_told(name) }).collect()
+}
 
 /// The name under which handlers are asked; the two families have names of their own for some events.
 pub(crate) fn main_name(name: &str) -> &str {
-    match name {
-        "session_before_fork" => "session_before_branch",
-        "auto_compaction_start" => "compaction_start",
-        "auto_compaction_end" => "compaction_end",
-        other => other,
-    }
+    ALSO.into_iter().find(|(also, _)| *also == name).map_or(name, |(_, main)| main)
 }
 
 /// The event that a session tells under this name.
@@ -69,6 +86,7 @@ pub(crate) fn known_name(what: &str) -> &'static str {
     let hook = HookEvent::ALL.into_iter().map(HookEvent::name);
     let mut all = hook.chain(TOLD).chain(PROGRAM).chain([
         "session_before_fork",
+        "command",
         "tool",
         "shortcut",
         "bus",

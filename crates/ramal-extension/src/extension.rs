@@ -14,6 +14,23 @@ use crate::record::{ABORTED, Asking, Record};
 /// An extension that is loaded. It ends when the last of these is dropped.
 pub struct Extension(pub(crate) Arc<Record>);
 
+/// What an extension registered, each by its name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Brings {
+    /// The events that it hears.
+    pub events: Vec<String>,
+    /// What can be typed behind a slash.
+    pub commands: Vec<String>,
+    /// What models can call.
+    pub tools: Vec<String>,
+    /// Keys.
+    pub shortcuts: Vec<String>,
+    /// What it takes from the command line.
+    pub flags: Vec<String>,
+    /// The kinds of messages that it draws.
+    pub renderers: Vec<String>,
+}
+
 impl Drop for Extension {
     fn drop(&mut self) {
         self.0.stop();
@@ -29,6 +46,11 @@ impl Extension {
     /// What it is, for whoever remembers what it may do.
     pub fn identity(&self) -> Identity {
         self.0.identity()
+    }
+
+    /// What it registered until now.
+    pub fn brings(&self) -> Brings {
+        self.0.registered(crate::record::Registered::brings)
     }
 
     /// Why it is switched off; none if it is not.

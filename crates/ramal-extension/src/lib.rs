@@ -7,6 +7,7 @@
 
 mod bridge;
 mod builtin;
+mod bytes;
 mod events;
 mod extension;
 mod host;
@@ -22,7 +23,9 @@ pub mod ui;
 mod watch;
 mod world;
 
-pub use extension::Extension;
+pub use builtin::imports;
+pub use events::{EventName, events};
+pub use extension::{Brings, Extension};
 pub use host::{CommandInfo, Extensions, FlagInfo, Input, LoadProblem, RunError, ShortcutInfo};
 pub use permit::{Always, Identity, Permits, Wish};
 pub use ui::{NoUi, Ui};

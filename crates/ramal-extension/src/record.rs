@@ -12,7 +12,11 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use crate::bytes::Parcels;
 use crate::events;
+use crate::extension::Brings;
+use crate::natives::child::Children;
+use crate::natives::fetch::Responses;
 use crate::owner::{Owner, Reply, Update};
 use crate::permit::Identity;
 use crate::thread::{self, Job};
@@ -25,6 +29,9 @@ const TICK: Duration = Duration::from_millis(250);
 const GRACE: Duration = Duration::from_millis(100);
 /// How long something that was aborted may take to tidy up.
 const TIDY: Duration = Duration::from_secs(2);
+/// How many times as long as JavaScript may run it may go on without looking whether to stop: a little of what is
+/// built into it never does, and machines have much else to do.
+const STUCK: u32 = 12;
 /// Updates of a message that wait to be heard, at most: each brings the whole message.
 const UPDATES: usize = 64;
 
@@ -37,6 +44,24 @@ pub(crate) struct Registered {
     pub(crate) shortcuts: BTreeMap<String, Described>,
     pub(crate) flags: BTreeMap<String, FlagSpec>,
     pub(crate) renderers: HashSet<String>,
+}
+
+impl Registered {
+    pub(crate) fn brings(&self) -> Brings {
+        let sorted = |names: &HashSet<String>| {
+            let mut names: Vec<String> = names.iter().cloned().collect();
+            names.sort();
+            names
+        };
+        Brings {
+            events: sorted(&self.events),
+            commands: self.commands.keys().cloned().collect(),
+            tools: self.tools.keys().cloned().collect(),
+            shortcuts: self.shortcuts.keys().cloned().collect(),
+            flags: self.flags.keys().cloned().collect(),
+            renderers: sorted(&self.renderers),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, serde::Deserialize)]
@@ -81,6 +106,14 @@ pub(crate) struct Record {
     pub(crate) watch: Arc<Watch>,
     pub(crate) path: PathBuf,
     jobs: Sender<Job>,
+    /// Cancelled at its end.
+    pub(crate) stopped: CancellationToken,
+    /// Bytes on their way to JavaScript, and from there.
+    pub(crate) parcels: Parcels,
+    /// Programs that it runs.
+    pub(crate) children: Children,
+    /// Answers of servers whose bodies it may read.
+    pub(crate) responses: Responses,
     identity: RwLock<Identity>,
     registered: RwLock<Registered>,
     /// Why nothing is asked of it any more.
@@ -89,6 +122,8 @@ pub(crate) struct Record {
     /// Events that were told and are not heard yet.
     untold: AtomicUsize,
     heard: Notify,
+    /// Bytes that were sent over the bus and that it has not heard yet.
+    bus: AtomicUsize,
 }
 
 fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
@@ -111,11 +146,16 @@ impl Record {
             identity: RwLock::new(Identity { path: path.clone(), name, hash: String::new() }),
             path,
             jobs,
+            stopped: CancellationToken::new(),
+            parcels: Parcels::default(),
+            children: Children::default(),
+            responses: Responses::default(),
             registered: RwLock::default(),
             dead: RwLock::default(),
             told,
             untold: AtomicUsize::new(0),
             heard: Notify::new(),
+            bus: AtomicUsize::new(0),
         });
         thread::start(Arc::clone(&record), receiver)?;
         world.add(&record);
@@ -199,6 +239,13 @@ impl Record {
     /// Nothing is asked of it any more.
     pub(crate) fn disable(&self, why: &str) {
         write(&self.dead).get_or_insert_with(|| why.to_owned());
+        self.let_go();
+    }
+
+    /// What it left with the program is over.
+    fn let_go(&self) {
+        self.stopped.cancel();
+        self.children.forget();
     }
 
     pub(crate) fn dead(&self) -> Option<String> {
@@ -210,10 +257,33 @@ impl Record {
         let _ = self.jobs.send(job);
     }
 
+    /// Brings it something over the bus. False if it has not heard so much yet that it has no room for more.
+    pub(crate) fn send_over_bus(&self, channel: &str, nodes: &str) -> bool {
+        let size = bus_size(nodes);
+        let room = self.world.options.memory / 32;
+        if self.bus.fetch_add(size, Ordering::Relaxed).saturating_add(size) > room {
+            self.bus.fetch_sub(size, Ordering::Relaxed);
+            return false;
+        }
+        self.send(Job::Run {
+            owner: Owner::new(self.world.next_id(), format!("bus {channel}"), None, None),
+            kind: "bus",
+            name: channel.to_owned(),
+            payload: nodes.to_owned(),
+        });
+        true
+    }
+
+    /// It has heard something that came over the bus.
+    pub(crate) fn heard_over_bus(&self, size: usize) {
+        self.bus.fetch_sub(size, Ordering::Relaxed);
+    }
+
     /// Ends its thread, and what runs there.
     pub(crate) fn stop(&self) {
         self.watch.end_all();
         self.send(Job::Stop);
+        self.let_go();
     }
 
     /// Tells it something that happened in the session.
@@ -276,6 +346,7 @@ impl Record {
         let mut asked = Asked { record: self, owner, is_over: false };
         let mut used = Duration::ZERO;
         let mut ran = None;
+        let (mut lived, mut stuck) = (None, Duration::ZERO);
         let answer = loop {
             tokio::select! {
                 biased;
@@ -291,6 +362,15 @@ impl Record {
                     // What runs has a limit of its own, in time that it really ran.
                     let runs = self.watch.running();
                     let still = runs.is_some() && runs == std::mem::replace(&mut ran, runs);
+                    let life = self.watch.sign_of_life();
+                    let hangs = life.is_some() && life == std::mem::replace(&mut lived, life);
+                    stuck = if hangs { stuck + TICK } else { Duration::ZERO };
+                    if stuck > self.world.options.running_time * STUCK {
+                        let why = "what it runs cannot be stopped; it is switched off";
+                        self.watch.end_all();
+                        self.disable(why);
+                        break Err(why.into());
+                    }
                     if asked.owner.is_waiting() || still {
                         continue;
                     }
@@ -325,6 +405,8 @@ impl Asked<'_> {
         }
         let (record, owner) = (self.record, &self.owner);
         record.send(Job::Abort(Arc::clone(owner)));
+        // Its thread may wait for something itself, and hear of nothing else.
+        owner.given_up.cancel();
         let watch = Arc::clone(&record.watch);
         let running = watch.running();
         record.world.runtime.spawn(async move {
@@ -340,6 +422,11 @@ impl Drop for Asked<'_> {
     fn drop(&mut self) {
         self.give_up();
     }
+}
+
+/// What something on the bus counts for: its nodes, and what is needed to bring them.
+pub(crate) fn bus_size(nodes: &str) -> usize {
+    nodes.len() + 256
 }
 
 /// What an extension is called: its file without the ending, or its folder where the file is an index.

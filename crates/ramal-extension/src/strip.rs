@@ -1,5 +1,5 @@
 //! TypeScript as JavaScript: types are taken out, what only TypeScript has is written in JavaScript. The
-//! one file that knows the compiler.
+//! one module that knows the compiler.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,6 +14,8 @@ use oxc::span::SourceType;
 use oxc::transformer::{TransformOptions, Transformer};
 use sha2::{Digest, Sha256};
 
+mod commonjs;
+
 /// A module as the engine takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stripped {
@@ -23,6 +25,8 @@ pub struct Stripped {
     pub source_map: SourceMap,
     /// The modules that it loads before it runs, in order.
     pub imports: Vec<Import>,
+    /// For a module in the manner of CommonJS: what it exports by name, as far as one sees it at a glance.
+    pub commonjs: Option<Vec<String>>,
 }
 
 /// A module that another one loads.
@@ -97,14 +101,27 @@ fn turn(path: &Path, source: &str) -> Result<Stripped, SyntaxProblem> {
     let kind = kind.with_module(true);
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, kind).parse();
+    let is_plain = !kind.is_typescript() && !kind.is_jsx();
+    let is_cjs = path.extension().is_some_and(|ending| ending == "cjs");
+    if is_plain && (is_cjs || !parsed.diagnostics.is_empty()) {
+        // What is no module may say what a module must not.
+        let script = Parser::new(&allocator, source, SourceType::cjs()).parse();
+        let exports = match script.diagnostics.is_empty() {
+            true => commonjs::exports(&script.program, source, is_cjs),
+            false => None,
+        };
+        if exports.is_some() {
+            return Ok(Stripped { commonjs: exports, ..plain(source, Vec::new()) });
+        }
+    }
     if let Some(first) = parsed.diagnostics.iter().next() {
         let offset = first.labels.first().map_or(0, |label| label.offset() as usize);
         return Err(problem(offset, first.message.to_string()));
     }
     let mut program = parsed.program;
-    if !kind.is_typescript() && !kind.is_jsx() {
-        let imports = imports(&program, source);
-        return Ok(Stripped { js: source.to_owned(), source_map: SourceMap::default(), imports });
+    if is_plain {
+        let commonjs = commonjs::exports(&program, source, false);
+        return Ok(Stripped { commonjs, ..plain(source, imports(&program, source)) });
     }
     let semantic =
         SemanticBuilder::new().with_excess_capacity(2.0).with_enum_eval(true).build(&program).semantic;
@@ -123,7 +140,12 @@ fn turn(path: &Path, source: &str) -> Result<Stripped, SyntaxProblem> {
         .map(|token| [token.get_dst_line(), token.get_dst_col(), token.get_src_line(), token.get_src_col()]);
     let mut map: Vec<[u32; 4]> = map.collect();
     map.sort_unstable();
-    Ok(Stripped { js: made.code, source_map: SourceMap(map), imports })
+    Ok(Stripped { js: made.code, source_map: SourceMap(map), imports, commonjs: None })
+}
+
+/// JavaScript stays as it is.
+fn plain(source: &str, imports: Vec<Import>) -> Stripped {
+    Stripped { js: source.to_owned(), source_map: SourceMap::default(), imports, commonjs: None }
 }
 
 /// What a module loads. What only stood there for types is gone by now.
@@ -199,6 +221,30 @@ export default async function (pi: { on: D }) {
         let names: Vec<_> = stripped.imports.iter().map(|import| (&*import.name, import.line)).collect();
         assert_eq!(names, [("b", 1), ("d", 2), ("./e.js", 2)]);
         assert_eq!(stripped.source_map.source(7, 3), (7, 3));
+        assert_eq!(stripped.commonjs, None);
         assert!(Arc::ptr_eq(&stripped, &strip(Path::new("m.js"), source).unwrap()));
+    }
+
+    #[test]
+    fn what_commonjs_exports_by_name() {
+        for (name, source, names) in [
+            ("a.js", "module.exports = function ms() {}", Some(&[][..])),
+            (
+                "a.js",
+                "exports.b = exports.a = void 0; module.exports.c = 1; var x = 1",
+                Some(&["a", "b", "c"]),
+            ),
+            ("a.js", "module.exports = { a, 'b': 1, [c]: 2, ...d, default: 3 }", Some(&["a", "b"])),
+            ("a.js", "Object.defineProperty(exports, 'it', { value: 1 })", Some(&["it"])),
+            ("a.js", "var a = require('b'); with (a) { module.exports = b }", Some(&[])),
+            ("a.cjs", "1 + 1", Some(&[])),
+            ("a.js", "1 + 1", None),
+            ("a.js", "import 'x'; module.exports = 1", None),
+            ("a.ts", "module.exports = 1", None),
+        ] {
+            let found = strip(Path::new(name), source).unwrap().commonjs.clone();
+            let names = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+            assert_eq!(found, names, "{source}");
+        }
     }
 }

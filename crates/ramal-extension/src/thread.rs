@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use rquickjs::{CatchResultExt, Context, Ctx, Function, Module, Persistent, Runtime};
+use rquickjs::{CatchResultExt, Context, Ctx, Function, Module, Persistent, Runtime, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge;
 use crate::builtin;
 use crate::loader::Modules;
 use crate::owner::Owner;
-use crate::record::Record;
+use crate::record::{Record, bus_size};
 
 /// What a thread is to do.
 pub(crate) enum Job {
@@ -41,6 +41,8 @@ pub(crate) struct State {
     pub(crate) asked: RefCell<HashMap<u64, Arc<Owner>>>,
     /// What JavaScript waits for, and how it is ended.
     pub(crate) waits: RefCell<HashMap<u64, CancellationToken>>,
+    /// Promises that were rejected while nobody was there to hear of it, and why.
+    rejected: RefCell<Vec<(Persistent<Value<'static>>, Persistent<Value<'static>>)>>,
     due: RefCell<BTreeSet<(Instant, u64)>>,
     timers: RefCell<HashMap<u64, (Instant, Arc<Owner>)>>,
     ids: Cell<u64>,
@@ -71,6 +73,16 @@ impl State {
         }
     }
 
+    /// A promise was rejected, or somebody cares about one that was.
+    fn note_rejection<'js>(&self, ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
+        let mut rejected = self.rejected.borrow_mut();
+        if !is_handled {
+            rejected.push((Persistent::save(ctx, promise), Persistent::save(ctx, reason)));
+            return;
+        }
+        rejected.retain(|(known, _)| known.clone().restore(ctx).is_ok_and(|known| known != promise));
+    }
+
     /// The timer that is due, or how long it is until one is.
     fn next_timer(&self) -> Result<(u64, Arc<Owner>), Option<Duration>> {
         let Some((at, id)) = self.due.borrow().first().copied() else { return Err(None) };
@@ -90,6 +102,7 @@ struct Calls {
     settle: Persistent<Function<'static>>,
     fire: Persistent<Function<'static>>,
     abort: Persistent<Function<'static>>,
+    describe: Persistent<Function<'static>>,
 }
 
 impl Calls {
@@ -101,7 +114,13 @@ impl Calls {
         let host = module.namespace()?;
         let get =
             |name: &str| rquickjs::Result::Ok(Persistent::save(ctx, host.get::<_, Function<'_>>(name)?));
-        Ok(Calls { run: get("run")?, settle: get("settle")?, fire: get("fire")?, abort: get("abort")? })
+        Ok(Calls {
+            run: get("run")?,
+            settle: get("settle")?,
+            fire: get("fire")?,
+            abort: get("abort")?,
+            describe: get("describe")?,
+        })
     }
 }
 
@@ -165,10 +184,19 @@ impl Engine {
             owner: RefCell::new(Owner::new(0, "load".into(), None, None)),
             asked: RefCell::default(),
             waits: RefCell::default(),
+            rejected: RefCell::default(),
             due: RefCell::default(),
             timers: RefCell::default(),
             ids: Cell::new(0),
         });
+        let own = Rc::downgrade(&state);
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(
+            move |ctx, promise, reason, is_handled| {
+                if let Some(state) = own.upgrade() {
+                    state.note_rejection(&ctx, promise, reason, is_handled);
+                }
+            },
+        )));
         let calls =
             context.with(|ctx| Calls::of(&ctx, &state).catch(&ctx).map_err(|error| error.to_string()))?;
         Ok(Engine { runtime, context, calls, state })
@@ -220,9 +248,13 @@ impl Engine {
                     return;
                 }
                 self.state.asked.borrow_mut().insert(owner.id, Arc::clone(&owner));
+                let over_bus = (kind == "bus").then(|| bus_size(&payload));
                 self.slice(&owner, |ctx| {
                     self.calls.run.clone().restore(ctx)?.call((owner.id, kind, name, payload))
                 });
+                if let Some(size) = over_bus {
+                    self.state.record.heard_over_bus(size);
+                }
             }
             Job::Settle { owner, id, result } => {
                 self.state.waits.borrow_mut().remove(&id);
@@ -271,6 +303,7 @@ impl Engine {
                 }
             }
         }
+        let unheard = self.unheard(owner);
         let (was_over, was_ended) = (watch.is_over(), watch.was_ended());
         watch.end();
         if was_over {
@@ -278,10 +311,30 @@ impl Engine {
         } else if let Some(error) = failed {
             self.failed(owner, &error);
         }
+        for error in unheard.iter().filter(|_| !was_over) {
+            self.failed(owner, &format!("a promise was rejected that nobody handles: {error}"));
+        }
         if is_endless {
             self.die("what it does without end could not be stopped otherwise");
         }
         self.look_at_memory();
+    }
+
+    /// Why promises were rejected that nobody has cared about until now. That what was aborted fails is
+    /// no news.
+    fn unheard(&self, owner: &Arc<Owner>) -> Vec<String> {
+        let rejected = self.state.rejected.take();
+        if rejected.is_empty() || owner.given_up.is_cancelled() {
+            return Vec::new();
+        }
+        self.context.with(|ctx| {
+            let told = rejected.into_iter().map(|(_, reason)| {
+                let describe = self.calls.describe.clone().restore(&ctx)?;
+                describe.call::<_, String>((reason.restore(&ctx)?,))
+            });
+            // What cannot even be described has brought its thread to its end already.
+            told.filter_map(Result::ok).collect()
+        })
     }
 
     fn was_stopped(&self, owner: &Arc<Owner>, was_ended: bool) {

@@ -14,6 +14,10 @@ pub(crate) struct Watch {
     /// The slice that is to be ended; all of them with [`ALL`].
     ended: AtomicU64,
     is_over: AtomicBool,
+    /// How often it was asked whether to stop.
+    asked: AtomicU64,
+    /// JavaScript has called the program and waits for it.
+    is_outside: AtomicBool,
     limit: u64,
 }
 
@@ -37,6 +41,7 @@ impl Watch {
 
     /// Whether what runs is to stop. Asked by the engine again and again, on its thread.
     pub(crate) fn stops(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         let slice = self.slice.load(Ordering::Relaxed);
         let ended = self.ended.load(Ordering::Relaxed);
         let over = ended == ALL
@@ -62,6 +67,22 @@ impl Watch {
     /// The slice that runs now.
     pub(crate) fn running(&self) -> Option<u64> {
         Some(self.slice.load(Ordering::Acquire)).filter(|slice| *slice != 0)
+    }
+
+    /// Does something of the program's in the midst of a slice.
+    pub(crate) fn outside<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.is_outside.store(true, Ordering::Relaxed);
+        let done = work();
+        self.is_outside.store(false, Ordering::Relaxed);
+        done
+    }
+
+    /// Changes as long as what runs can be stopped; none if it is the program that takes its time, or nothing
+    /// runs.
+    pub(crate) fn sign_of_life(&self) -> Option<(u64, u64)> {
+        let is_outside = self.is_outside.load(Ordering::Relaxed);
+        let slice = self.running().filter(|_| !is_outside)?;
+        Some((slice, self.asked.load(Ordering::Relaxed)))
     }
 
     /// Makes a slice stop, if it still runs.

@@ -83,6 +83,8 @@ pub struct Options {
     pub log: Arc<dyn Fn(&LogLine) + Send + Sync>,
     /// Decides what they may do.
     pub permits: Arc<dyn Permits>,
+    /// Folders whose files need a permission wherever they lie: settings, keys, what was answered.
+    pub guarded: Vec<PathBuf>,
     /// The program.
     pub program: Arc<dyn Program>,
     /// What the command line says of their flags.
@@ -102,6 +104,7 @@ impl Options {
             stack: 1 << 20,
             log: Arc::new(|_| {}),
             permits: Arc::new(Always::Refuse),
+            guarded: guarded(),
             program: Arc::new(NoProgram),
             flags: HashMap::new(),
             ui: Arc::new(NoUi),
@@ -109,10 +112,30 @@ impl Options {
     }
 }
 
+/// The folders of ramal and of its relatives in which settings, keys and sessions lie.
+fn guarded() -> Vec<PathBuf> {
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let below = |folder: &str| home.as_ref().map(|home| home.join(folder));
+    let named = |variable: &str, usual: &str| {
+        let set = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+        set.or_else(|| below(usual)).map(|folder| folder.join("ramal"))
+    };
+    let all = [
+        below(".ramal"),
+        below(".pi/agent"),
+        below(".omp/agent"),
+        named("XDG_CONFIG_HOME", ".config"),
+        named("XDG_STATE_HOME", ".local/state"),
+        named("XDG_DATA_HOME", ".local/share"),
+    ];
+    all.into_iter().flatten().collect()
+}
+
 /// What all share.
 pub(crate) struct World {
     pub(crate) options: Options,
     pub(crate) runtime: Handle,
+    pub(crate) http: crate::natives::fetch::Http,
     session: Mutex<Option<AgentSession>>,
     ui: Mutex<Arc<dyn Ui>>,
     records: Mutex<Vec<Weak<Record>>>,
@@ -130,6 +153,7 @@ impl World {
         Arc::new(World {
             options,
             runtime: Handle::current(),
+            http: crate::natives::fetch::Http::default(),
             session: Mutex::default(),
             ui,
             records: Mutex::default(),

@@ -5,6 +5,9 @@ import "ramal:clone";
 import "ramal:web";
 import "ramal:process";
 import "ramal:console";
+import "node:buffer";
+import "node:crypto";
+import "ramal:fetch";
 import { context, sendMessage } from "ramal:context";
 import { decode, encode } from "ramal:clone";
 import { fire } from "ramal:timers";
@@ -17,7 +20,11 @@ const shortcuts = new Map();
 const renderers = new Map();
 const flags = new Map();
 const channels = new Map();
-const signals = new Map();
+
+// What brings answers home is kept as it was: an extension may replace it for itself.
+const { parse, stringify } = JSON;
+const Controller = AbortController;
+const signals = Object.create(null);
 
 /** Names for the same event. The first is the program's. */
 const names = {
@@ -145,8 +152,8 @@ const pi = {
 
 /** The signal of something that the program asked for. */
 function signalOf(call) {
-  const controller = new AbortController();
-  signals.set(call, controller);
+  const controller = new Controller();
+  signals[call] = controller;
   return controller.signal;
 }
 
@@ -204,7 +211,7 @@ async function executed(name, asked, signal, call) {
   must(tool, `there is no tool ${name} any more`);
   const input = tool.prepareArguments ? tool.prepareArguments(asked.input) : asked.input;
   const update = (partial) => {
-    if (signals.has(call)) native.update(call, JSON.stringify(texts(partial)));
+    if (call in signals) native.update(call, JSON.stringify(texts(partial)));
   };
   const result = await tool.execute(asked.toolCallId, input, signal, update, context(signal, false));
   if (typeof result === "string") return { content: [{ type: "text", text: result }] };
@@ -253,21 +260,25 @@ const kinds = {
 
 /** Does what the program asks for, and says what came of it. */
 export function run(call, kind, name, payload) {
-  const signal = signalOf(call);
-  const over = (ok, text) => {
-    signals.delete(call);
-    native.done(call, ok, text);
-  };
-  (async () => JSON.stringify((await kinds[kind](name, JSON.parse(payload), signal, call)) ?? null))().then(
-    (text) => over(true, text),
-    (error) => over(false, describe(error)),
-  );
+  // Awaiting needs nothing that could have been replaced.
+  void (async () => {
+    let ok = true;
+    let text;
+    try {
+      text = stringify((await kinds[kind](name, parse(payload), signalOf(call), call)) ?? null);
+    } catch (error) {
+      ok = false;
+      text = describe(error);
+    }
+    delete signals[call];
+    native.done(call, ok, `${text}`);
+  })();
 }
 
 export function abort(call) {
-  const controller = signals.get(call);
-  signals.delete(call);
+  const controller = signals[call];
+  delete signals[call];
   controller?.abort();
 }
 
-export { fire, settle };
+export { describe, fire, settle };

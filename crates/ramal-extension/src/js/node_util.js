@@ -154,9 +154,63 @@ export function isDeepStrictEqual(one, other) {
 export const stripVTControlCharacters = (text) =>
   String(text).replace(/\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)|\x1b[@-_]/g, "");
 
+export const debuglog = () => Object.assign(() => {}, { enabled: false });
+
 export const styleText = (_, text) => String(text);
 
+/** Options and arguments of a command line, as they are described. */
+export function parseArgs({ args = [], options = {}, strict = true, allowPositionals = !strict, allowNegative = false } = {}) {
+  const wrong = (code, message) => Object.assign(new TypeError(message), { code });
+  const values = Object.create(null);
+  const positionals = [];
+  const rest = [...args];
+  const longOf = (short) => Object.keys(options).find((name) => options[name].short === short);
+  const set = (name, value) => {
+    if (options[name]?.multiple) values[name] = [...(values[name] ?? []), value];
+    else values[name] = value;
+  };
+  const take = (name, shown, inline) => {
+    const known = Object.hasOwn(options, name) ? options[name] : undefined;
+    if (!known && allowNegative && name.startsWith("no-") && options[name.slice(3)]?.type === "boolean") return set(name.slice(3), false);
+    if (!known && strict) throw wrong("ERR_PARSE_ARGS_UNKNOWN_OPTION", `Unknown option '${shown}'`);
+    if (known?.type === "string") {
+      const value = inline ?? rest.shift();
+      if (strict && (value === undefined || (inline === undefined && /^-./.test(value)))) {
+        throw wrong("ERR_PARSE_ARGS_INVALID_OPTION_VALUE", `Option '${shown}' needs a value`);
+      }
+      return set(name, value ?? true);
+    }
+    if (inline !== undefined && strict) throw wrong("ERR_PARSE_ARGS_INVALID_OPTION_VALUE", `Option '${shown}' takes no value`);
+    set(name, inline ?? true);
+  };
+  while (rest.length) {
+    const arg = rest.shift();
+    if (arg === "--") {
+      positionals.push(...rest.splice(0));
+    } else if (arg.startsWith("--")) {
+      const at = arg.indexOf("=");
+      const name = arg.slice(2, at < 0 ? undefined : at);
+      take(name, `--${name}`, at < 0 ? undefined : arg.slice(at + 1));
+    } else if (/^-./.test(arg)) {
+      const name = longOf(arg[1]) ?? arg[1];
+      const more = arg.slice(2);
+      if (more && options[name]?.type !== "string") rest.unshift(`-${more}`);
+      take(name, `-${arg[1]}`, more && options[name]?.type === "string" ? more : undefined);
+    } else positionals.push(arg);
+  }
+  if (positionals.length && !allowPositionals) throw wrong("ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL", `Unexpected argument '${positionals[0]}'`);
+  for (const [name, { default: usual }] of Object.entries(options)) if (usual !== undefined) values[name] ??= usual;
+  return { values, positionals };
+}
+
 export const types = {
+  isArrayBuffer: (value) => value instanceof ArrayBuffer,
+  isAnyArrayBuffer: (value) => value instanceof ArrayBuffer || value instanceof SharedArrayBuffer,
+  isArrayBufferView: (value) => ArrayBuffer.isView(value),
+  isAsyncFunction: (value) => value instanceof (async () => {}).constructor,
+  isGeneratorFunction: (value) => value instanceof function* () {}.constructor,
+  isWeakMap: (value) => value instanceof WeakMap,
+  isWeakSet: (value) => value instanceof WeakSet,
   isPromise: (value) => value instanceof Promise,
   isDate: (value) => value instanceof Date,
   isRegExp: (value) => value instanceof RegExp,
@@ -170,4 +224,4 @@ export const types = {
 export const TextEncoder = globalThis.TextEncoder;
 export const TextDecoder = globalThis.TextDecoder;
 
-export default { inspect, format, promisify, callbackify, deprecate, inherits, isDeepStrictEqual, stripVTControlCharacters, styleText, types, TextEncoder, TextDecoder };
+export default { inspect, format, promisify, callbackify, deprecate, inherits, isDeepStrictEqual, stripVTControlCharacters, styleText, parseArgs, debuglog, types, TextEncoder, TextDecoder };

@@ -7,7 +7,7 @@ export { StringEnum } from "@mariozechner/pi-ai";
 
 export const VERSION = "1.6.0";
 export const CONFIG_DIR_NAME = ".ramal";
-export const getAgentDir = () => process.env.RAMAL_DIR ?? join(homedir(), ".ramal");
+export const getAgentDir = () => join(process.env.XDG_CONFIG_HOME || join(homedir(), ".config"), "ramal");
 
 export const defineTool = (tool) => tool;
 

@@ -1,6 +1,14 @@
 import { quick } from "ramal:native";
 
 const about = quick("process");
+const mac = about.platform === "darwin";
+
+/** Numbers of signals. */
+export const signals = Object.freeze({
+  SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGILL: 4, SIGTRAP: 5, SIGABRT: 6, SIGFPE: 8, SIGKILL: 9, SIGSEGV: 11, SIGPIPE: 13, SIGALRM: 14, SIGTERM: 15,
+  SIGUSR1: mac ? 30 : 10, SIGUSR2: mac ? 31 : 12, SIGBUS: mac ? 10 : 7, SIGCHLD: mac ? 20 : 17, SIGCONT: mac ? 19 : 18, SIGSTOP: mac ? 17 : 19,
+  SIGTSTP: mac ? 18 : 20, SIGTTIN: 21, SIGTTOU: 22, SIGWINCH: 28,
+});
 
 globalThis.process = {
   platform: about.platform,
@@ -32,6 +40,17 @@ globalThis.process = {
     { bigint: () => BigInt(Math.floor(performance.now() * 1e6)) },
   ),
   uptime: () => performance.now() / 1000,
+  memoryUsage: Object.assign(() => ({ ...quick("memory"), arrayBuffers: 0 }), { rss: () => quick("memory").rss }),
+  title: "ramal",
+  argv0: "ramal",
+  execArgv: [],
+  release: { name: "node" },
+  kill(pid, signal = "SIGTERM") {
+    const number = typeof signal === "number" ? signal : signals[signal];
+    if (number === undefined) throw Object.assign(new TypeError(`Unknown signal: ${signal}`), { code: "ERR_UNKNOWN_SIGNAL" });
+    if (quick("child.kill", Math.abs(Number(pid)), number, true)) return true;
+    throw Object.assign(new Error(`kill ESRCH: ${pid} is no program that this extension runs`), { code: "ESRCH", errno: -3, syscall: "kill" });
+  },
   nextTick: (callback, ...args) => queueMicrotask(() => callback(...args)),
   on: () => globalThis.process,
   once: () => globalThis.process,

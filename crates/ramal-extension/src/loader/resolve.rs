@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::builtin;
 
 /// What a file may end in where the import leaves it out.
-const ENDINGS: [&str; 6] = ["ts", "js", "mjs", "mts", "tsx", "json"];
+const ENDINGS: [&str; 7] = ["ts", "js", "mjs", "mts", "cjs", "tsx", "json"];
 
 /// The module that `name` means where it is imported by the module `base`: one of ours by its first name, or
 /// a file.
@@ -28,7 +28,8 @@ pub(crate) fn resolve(root: &Path, base: &str, name: &str) -> Result<String, Str
     let folder = Path::new(base).parent().unwrap_or(root);
     if let Some(path) = path.or_else(|| is_relative(name).then(|| folder.join(name))) {
         let path = tidy(&path);
-        return file(&path).ok_or_else(|| format!("imports \"{name}\", and {} is not there", path.display()));
+        let found = file(&path).or_else(|| path.is_dir().then(|| in_package(&path, "")).flatten());
+        return found.ok_or_else(|| format!("imports \"{name}\", and {} is not there", path.display()));
     }
     if name.starts_with("node:") {
         return Err(absent(name));
@@ -125,9 +126,9 @@ fn in_package(package: &Path, inside: &str) -> Option<String> {
 fn condition(target: &Value) -> Option<String> {
     match target {
         Value::String(path) => Some(path.clone()),
-        Value::Object(members) => {
-            ["import", "module", "default"].iter().find_map(|key| members.get(*key).and_then(condition))
-        }
+        Value::Object(members) => ["import", "module", "node", "default", "require"]
+            .iter()
+            .find_map(|key| members.get(*key).and_then(condition)),
         Value::Array(all) => all.iter().find_map(condition),
         _ => None,
     }

@@ -10,6 +10,7 @@ use crate::events;
 pub(super) const OPS: &[(&str, Op)] = &[
     ("process", Op::Quick(process)),
     ("os", Op::Quick(os)),
+    ("memory", Op::Quick(memory)),
     ("env", Op::Quick(variable)),
     ("env.names", Op::Quick(variables)),
     ("cwd", Op::Quick(cwd)),
@@ -61,6 +62,26 @@ fn os(_: &Call, _: &Args) -> Answer {
     .to_string())
 }
 
+/// Bytes of the program, and of the machine where they can be told.
+fn memory(call: &Call, _: &Args) -> Answer {
+    let kilobytes = |file: &str, name: &str| {
+        let text = std::fs::read_to_string(file).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|count| count * 1024)
+    };
+    let of_machine = |name| kilobytes("/proc/meminfo", name).unwrap_or_default();
+    let rss = kilobytes("/proc/self/status", "VmRSS:").unwrap_or_default();
+    Ok(json!({
+        "rss": rss,
+        "heapTotal": call.memory(),
+        "heapUsed": rss.min(call.memory() as u64),
+        "external": 0,
+        "total": of_machine("MemTotal:"),
+        "free": of_machine("MemAvailable:"),
+    })
+    .to_string())
+}
+
 /// The variables that hold keys are for nobody.
 fn variable(_: &Call, args: &Args) -> Answer {
     let name = args.text(0)?;
@@ -77,9 +98,7 @@ fn variables(_: &Call, _: &Args) -> Answer {
 }
 
 fn cwd(call: &Call, _: &Args) -> Answer {
-    let world = &call.record.world;
-    let cwd = world.session().map_or_else(|| world.options.cwd.clone(), |session| session.cwd());
-    Ok(quote(&cwd.to_string_lossy()))
+    Ok(quote(&call.cwd().to_string_lossy()))
 }
 
 fn uuid(_: &Call, _: &Args) -> Answer {

@@ -2,6 +2,7 @@
 //! waited for on the extension's thread, or slow, and answers later. Other modules add rows to a table.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -16,10 +17,15 @@ use crate::permit::Wish;
 use crate::record::Record;
 
 mod about;
+pub(crate) mod child;
+mod crypto;
 mod exec;
+pub(crate) mod fetch;
+mod fs;
 mod models;
 mod moves;
 mod register;
+mod run;
 mod say;
 mod session;
 mod ui;
@@ -46,9 +52,13 @@ enum Op {
     Slow(Slow),
 }
 
-const TABLES: [&[(&str, Op)]; 9] = [
+const TABLES: [&[(&str, Op)]; 13] = [
     about::OPS,
+    child::OPS,
+    crypto::OPS,
     exec::OPS,
+    fetch::OPS,
+    fs::OPS,
     models::OPS,
     moves::OPS,
     register::OPS,
@@ -151,18 +161,46 @@ impl Call {
         Ok(session)
     }
 
-    /// Asks whether the extension may do something.
-    #[expect(dead_code, reason = "for modules that read and write files")]
-    pub(crate) fn may_at_once(&self, wish: &Wish) -> Result<(), String> {
-        let given_up = self.owner.given_up.clone();
+    /// The directory of the session, or of the program as long as there is none.
+    fn cwd(&self) -> PathBuf {
+        let world = &self.record.world;
+        world.session().map_or_else(|| world.options.cwd.clone(), |session| session.cwd())
+    }
+
+    /// Bytes that the extension may hold.
+    fn memory(&self) -> usize {
+        self.record.world.options.memory
+    }
+
+    /// Bytes that JavaScript has put there for this call.
+    fn parcel(&self, id: &Value) -> Result<Vec<u8>, String> {
+        let found = id.as_u64().and_then(|id| self.record.parcels.take(id));
+        found.ok_or_else(|| "the bytes are not there".into())
+    }
+
+    /// Puts bytes where JavaScript fetches them: their number.
+    fn put(&self, bytes: Vec<u8>) -> Result<u64, String> {
+        self.record.parcels.put(bytes, self.memory())
+    }
+
+    /// Waits for something on the extension's thread. That it waits does not count as running; Escape, and
+    /// the end of the extension, end it.
+    fn at_once<T>(&self, work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+        let (given_up, stopped) = (self.owner.given_up.clone(), self.record.stopped.clone());
         let _waits = self.owner.wait();
         self.record.world.runtime.block_on(async {
             tokio::select! {
                 biased;
                 () = given_up.cancelled() => Err("it was aborted".into()),
-                may = self.may(wish) => may,
+                () = stopped.cancelled() => Err("the extension has ended".into()),
+                done = work => done,
             }
         })
+    }
+
+    /// Asks whether the extension may do something.
+    pub(crate) fn may_at_once(&self, wish: &Wish) -> Result<(), String> {
+        self.at_once(self.may(wish))
     }
 
     /// As [`Call::may_at_once`], without holding up the extension's thread.

@@ -3,8 +3,6 @@
 use serde_json::{Value, json};
 
 use super::{Answer, Args, Call, Op, nothing, said, text_or_null};
-use crate::owner::Owner;
-use crate::thread::Job;
 
 pub(super) const OPS: &[(&str, Op)] = &[
     ("register", Op::Quick(register)),
@@ -51,15 +49,18 @@ fn commands(call: &Call, _: &Args) -> Answer {
 fn bus(call: &Call, args: &Args) -> Answer {
     let (channel, nodes) = (args.text(0)?, args.text(1)?);
     let world = &call.record.world;
+    let mut full = Vec::new();
     for record in world.records() {
-        if !std::sync::Arc::ptr_eq(&record, &call.record) {
-            record.send(Job::Run {
-                owner: Owner::new(world.next_id(), format!("bus {channel}"), None, None),
-                kind: "bus",
-                name: channel.to_owned(),
-                payload: nodes.to_owned(),
-            });
+        let is_self = std::sync::Arc::ptr_eq(&record, &call.record);
+        if !is_self && !record.send_over_bus(channel, nodes) {
+            full.push(record.name());
         }
     }
-    nothing()
+    match full.is_empty() {
+        true => nothing(),
+        false => Err(format!(
+            "the bus is full: {} has not heard what was sent before, or has no room for so much at once",
+            full.join(", ")
+        )),
+    }
 }

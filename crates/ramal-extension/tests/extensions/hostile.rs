@@ -8,14 +8,14 @@ use serde_json::json;
 use crate::support::*;
 
 /// Limits that a test can wait for.
-fn short(options: &mut ramal_extension::Options) {
+pub(crate) fn short(options: &mut ramal_extension::Options) {
     options.running_time = Duration::from_millis(300);
     options.event_time = Duration::from_millis(600);
     options.memory = 32 << 20;
 }
 
 /// A navigation with an extension that does something when it is asked, and one that only counts.
-async fn navigate_with(hostile: &str) -> (World, Vec<(&'static str, String)>) {
+pub(crate) async fn navigate_with(hostile: &str) -> (World, Vec<(&'static str, String)>) {
     let counter = "export default (pi) => {\n  pi.on('session_before_tree', () => { pi.appendEntry('counted'); });\n};\n";
     let source = format!(
         "export default (pi) => {{\n  pi.registerCommand('alive', {{ handler: async () => pi.appendEntry('alive') }});\n  pi.on('session_before_tree', async (event, ctx) => {{ {hostile} }});\n}};\n"
@@ -79,6 +79,8 @@ async fn one_that_eats_memory() {
     for hungry in [
         "const all = []; for (;;) all.push(new Array(100000).fill(all.length));",
         "new ArrayBuffer(2 ** 31);",
+        "Buffer.alloc(2 ** 31);",
+        "const all = []; for (;;) all.push(Buffer.from('x'.repeat(1 << 20)));",
         "let text = 'x'; for (;;) text += text;",
     ] {
         let (_, failures) = navigate_with(hungry).await;
@@ -184,4 +186,27 @@ async fn a_dialog_may_take_longer_than_a_handler() {
     assert!(within(moving).await.unwrap().unwrap().aborted);
     assert_eq!(world.failures(), []);
     world.goes_on().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_promise_that_is_rejected_unheard_is_told_once() {
+    let source = r#"
+        export default (pi) => {
+            pi.registerCommand("unheard", { handler: async () => {
+                Promise.reject(new TypeError("nobody hears"));
+                const heard = Promise.reject(new Error("heard in time"));
+                await null;
+                heard.catch(() => {});
+                setTimeout(async () => { throw "plain"; }, 1);
+                setTimeout(() => pi.appendEntry("later"), 20);
+            } });
+        };
+    "#;
+    let mut world = world(&[source], []).await;
+    world.command("unheard", "").await.unwrap();
+    world.until(|| !world.kept("later").is_empty()).await;
+    let told: Vec<String> = world.failures().into_iter().map(|(_, error)| error).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("TypeError: nobody hears") && told[0].contains("ext0.ts:4:"), "{told:?}");
+    assert!(told[1].ends_with("nobody handles: plain"), "{told:?}");
 }

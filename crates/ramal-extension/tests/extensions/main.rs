@@ -11,7 +11,12 @@ mod support;
 
 mod commands;
 mod events;
+mod files;
 mod hostile;
 mod modules;
+mod network;
+mod programs;
 mod sessions;
+mod stubborn;
 mod tools;
+mod tricks;

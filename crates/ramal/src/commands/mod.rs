@@ -7,6 +7,7 @@ pub(crate) mod context;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod export;
+pub(crate) mod extensions;
 pub(crate) mod go;
 pub(crate) mod import;
 pub(crate) mod label;

@@ -354,6 +354,23 @@ impl Crew {
         now.run_command(name, args, abort).await
     }
 
+    /// Runs a command of theirs; what goes wrong is told to whoever listens to the session.
+    pub(crate) async fn run_command_telling(
+        &self,
+        agent: &AgentSession,
+        name: &str,
+        args: &str,
+        abort: CancellationToken,
+    ) {
+        match self.run_command(name, args, abort).await {
+            Err(RunError::Failed { what, extension, why }) => {
+                agent.tell_hook_error(&extension.display().to_string(), "command", &format!("{what}: {why}"));
+            }
+            // It was ended by whoever wanted it, or went with its extension.
+            Ok(()) | Err(RunError::None { .. } | RunError::Aborted { .. }) => {}
+        }
+    }
+
     /// Runs what a key of theirs stands for.
     ///
     /// # Errors

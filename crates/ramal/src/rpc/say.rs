@@ -128,9 +128,7 @@ fn say(server: &mut Server, request: &Request<'_>, prompt: Prompt, how: How) -> 
         if let Some((name, args)) = crew.command(&text).await {
             drop(mine);
             saying.answer(Ok(()));
-            if let Err(error) = crew.run_command(name, args, abort).await {
-                saying.agent.tell_hook_error(name, "command", &error.to_string());
-            }
+            crew.run_command_telling(&saying.agent, name, args, abort).await;
             return;
         }
         match crew.input(prompt, "rpc", &abort).await {

@@ -7,6 +7,7 @@ mod check;
 mod copies;
 mod diff;
 mod export;
+mod extensions;
 mod hostile;
 mod look;
 mod ls;
