@@ -250,11 +250,12 @@ impl App {
         self.choose_theme();
         self.watch_files();
         self.host.renew(&self.agent);
+        let has_problem = problem.is_some();
         self.hint =
             Some(problem.unwrap_or_else(|| "Keys, settings, theme and context files were read again".into()));
-        self.job(self.extensions.all.reload(), |app, ()| {
+        self.job(self.extensions.all.reload(), move |app, ()| {
             app.has_extensions();
-            if app.extensions.all.are_there() {
+            if app.extensions.all.are_there() && !has_problem {
                 app.hint = Some("Extensions were loaded again".into());
             }
         });

@@ -3,7 +3,7 @@
 use ramal_testing::terminal::Options;
 
 use super::super::doing::{empty_and_leave, eventually, made, say, wait_until_idle};
-use super::super::support::says;
+use super::super::support::{dawdles, says};
 use super::super::world::{LAST_ANSWER, World, leave};
 use super::{extension, tells};
 
@@ -55,6 +55,26 @@ fn a_command_begins_a_new_session() {
     assert_eq!(others.len(), 1, "{others:?}");
     assert!(std::fs::read_to_string(&others[0]).unwrap().contains("goes along"));
     assert!(!world.log().contains("goes along"));
+}
+
+#[test]
+fn what_waited_to_be_said_is_not_lost_with_the_session() {
+    let world = World::new(&[dawdles("It begins.")]);
+    extension(&world, "news", &tells("fresh", "ctx.newSession().then((answer: any) => answer.cancelled)"));
+    let mut terminal = world.start(Options::new(80, 30));
+    say(&terminal, "Tell me.");
+    terminal.wait_for_text("It begins.");
+    say(&terminal, "And then this.");
+    terminal.wait_for_text("soon: And then this.");
+    say(&terminal, "/fresh");
+    terminal.wait_for_text("── another session");
+    let row = terminal.screen().row_of("── another session").unwrap();
+    terminal.wait_for(|screen| {
+        screen.says("got false")
+            && !screen.says("soon:")
+            && screen.rows().iter().skip(usize::from(row)).any(|line| line.contains("And then this."))
+    });
+    empty_and_leave(&mut terminal);
 }
 
 #[test]

@@ -103,7 +103,9 @@ fn they_read_and_write_the_editor() {
     terminal.wait_for(|screen| screen.is_alternate());
     terminal.text("shout");
     terminal.wait_for(|screen| screen.says("F9") && screen.says("Shout") && screen.says("writer"));
-    terminal.keys(&["esc", "esc"]);
+    terminal.key("esc");
+    terminal.wait_for_text("Type to search");
+    terminal.key("esc");
     terminal.wait_for(|screen| !screen.is_alternate());
     terminal.text("listen to me");
     terminal.wait_for_text("listen to me");
