@@ -6,11 +6,11 @@ use std::path::Path;
 use ramal_session::{At, Kind, OpenError, Role, SessionManager};
 
 use crate::AgentSession;
+use crate::chosen::ModelChoice;
 use crate::error::AgentError;
 use crate::events::AgentEvent;
-use crate::hooks::{HookEvent, SwitchReason};
+use crate::hooks::{HookEvent, ModelSource, SwitchReason};
 use crate::operation::{OnStage, Operation};
-use crate::session::ModelChoice;
 
 /// What came of making a branch a session of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -249,6 +249,7 @@ impl AgentSession {
         &self,
         go: impl FnOnce(&mut SessionManager) -> Result<(), AgentError>,
     ) -> Result<(), AgentError> {
+        let chosen = self.choice_if_heard();
         let mut manager = self.manager();
         if let Err(error) = manager.sync() {
             self.emit(AgentEvent::Notice { message: error.to_string() });
@@ -260,6 +261,7 @@ impl AgentSession {
         self.forget_count();
         self.forget_seen();
         self.clear_queue();
+        self.tell_choice(chosen, ModelSource::Restore);
         Ok(())
     }
 

@@ -155,10 +155,10 @@ impl AgentSession {
 
     /// An estimate of what goes along with every conversation: the system prompt and the tools.
     pub(crate) fn tokens_beside(&self) -> u64 {
-        let config = self.config();
-        let tools = config.tools.iter().map(|tool| tool.spec());
+        let offered = self.offered();
+        let tools = offered.iter().map(|tool| tool.spec());
         let bytes: usize = tools.map(|spec| spec.description.len() + spec.parameters.len()).sum();
-        (bytes + config.system.len()) as u64 / BYTES
+        (bytes + self.config().system.len()) as u64 / BYTES
     }
 
     async fn tell_compaction(

@@ -96,7 +96,7 @@ impl AgentSession {
         for (path, bytes) in files {
             parts.add_beside(ContextKind::ContextFile, Some(path), bytes);
         }
-        for tool in &config.tools {
+        for tool in self.offered() {
             let spec = tool.spec();
             parts.add_beside(ContextKind::Tools, None, spec.description.len() + spec.parameters.len());
         }

@@ -14,6 +14,8 @@ pub enum AgentEvent {
     /// It is done, or was given up; these messages came of it.
     AgentEnd {
         messages: Vec<String>,
+        /// Whether the user ended it. It is not on the wire.
+        aborted: bool,
     },
     /// The model is asked.
     TurnStart,
@@ -108,7 +110,12 @@ pub enum AgentEvent {
         session_file: Option<String>,
         previous_session_file: Option<String>,
     },
-    /// The session got a title.
+    /// Somebody who takes part appended an entry: JSON text.
+    EntryAppended {
+        entry_id: String,
+        entry: String,
+    },
+    /// The session got a title or a name.
     SessionInfoChanged {
         name: String,
     },
@@ -161,6 +168,7 @@ impl AgentEvent {
             AgentEvent::SessionTree { .. } => "session_tree",
             AgentEvent::ContextReset { .. } => "context_reset",
             AgentEvent::SessionReplaced { .. } => "session_replaced",
+            AgentEvent::EntryAppended { .. } => "entry_appended",
             AgentEvent::SessionInfoChanged { .. } => "session_info_changed",
             AgentEvent::Notice { .. } => "notice",
         }
@@ -171,7 +179,7 @@ impl AgentEvent {
         let mut out = Object::of_type(self.name());
         match self {
             AgentEvent::AgentStart | AgentEvent::TurnStart => {}
-            AgentEvent::AgentEnd { messages } => out.json("messages", &array(messages)),
+            AgentEvent::AgentEnd { messages, .. } => out.json("messages", &array(messages)),
             AgentEvent::TurnEnd { message, tool_results } => {
                 out.json("message", message);
                 out.json("toolResults", &array(tool_results));
@@ -245,6 +253,7 @@ impl AgentEvent {
                 out.text_if("sessionFile", session_file.as_deref());
                 out.text_if("previousSessionFile", previous_session_file.as_deref());
             }
+            AgentEvent::EntryAppended { entry, .. } => out.json("entry", entry),
             AgentEvent::SessionInfoChanged { name } => out.text("name", name),
             AgentEvent::Notice { message } => out.text("message", message),
         }

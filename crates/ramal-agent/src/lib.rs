@@ -5,10 +5,12 @@
 //! crate knows no terminal and no JavaScript.
 
 mod again;
+mod appended;
 mod aside;
 mod ask;
 mod attached;
 mod branch;
+mod chosen;
 mod clear;
 mod compacting;
 mod context_parts;
@@ -20,6 +22,7 @@ mod interrupted;
 mod move_to;
 mod navigate;
 mod object;
+mod offered;
 mod operation;
 mod queue;
 mod request;
@@ -33,6 +36,7 @@ mod title;
 mod tokens;
 mod transcript;
 mod turn;
+mod watched;
 
 pub mod compact;
 pub mod hooks;
@@ -43,6 +47,7 @@ pub mod tools;
 
 pub use attached::AttachError;
 pub use branch::Branched;
+pub use chosen::ModelChoice;
 pub use compacting::Compacted;
 pub use context_parts::{ContextBreakdown, ContextKind, ContextPart};
 pub use error::AgentError;
@@ -53,6 +58,6 @@ pub use move_to::Moved;
 pub use navigate::{NavigateOptions, Navigated};
 pub use operation::{Operation, Within};
 pub use queue::{Prompt, QueueMode};
-pub use session::{AgentConfig, AgentSession, FindModel, ModelChoice, Permit, Reconfigure};
+pub use session::{AgentConfig, AgentSession, FindModel, Permit, Reconfigure};
 pub use side_question::SideAnswer;
 pub use system_prompt::{ContextFile, ContextFiles, context_files, system_prompt};

@@ -6,10 +6,11 @@ use std::sync::{Arc, PoisonError};
 use ramal_session::{NameSource, SessionManager};
 
 use crate::AgentSession;
+use crate::chosen::ModelChoice;
 use crate::error::AgentError;
 use crate::hooks::SwitchReason;
 use crate::operation::{OnStage, Operation};
-use crate::session::{AgentConfig, ModelChoice};
+use crate::session::AgentConfig;
 
 /// Where a session went.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use ramal_session::{BranchSummary, EntryId, Kind, Role};
 use crate::AgentSession;
 use crate::error::AgentError;
 use crate::events::AgentEvent;
-use crate::hooks::{BeforeTree, Hook, HookEvent, SuppliedSummary, TreeMoved, TreePreparation};
+use crate::hooks::{BeforeTree, Hook, HookEvent, ModelSource, SuppliedSummary, TreeMoved, TreePreparation};
 use crate::operation::{OnStage, Operation};
 use crate::retrying::Patient;
 use crate::summary::{self, SummaryError, SummaryOptions};
@@ -150,9 +150,11 @@ impl AgentSession {
             return Ok(Navigated::aborted());
         }
         let label = said.label.or(options.label).filter(|label| !label.trim().is_empty());
+        let chosen = self.choice_if_heard();
         let moved = self.go(target, made.as_ref(), label.as_deref())?;
         self.forget_count();
         self.forget_seen();
+        self.tell_choice(chosen, ModelSource::Restore);
         self.announce(stage, &moved, old_leaf.as_deref(), made.as_ref()).await?;
         Ok(moved)
     }

@@ -85,6 +85,8 @@ pub enum Scope {
     Words(Vec<String>),
     /// Run exactly this command.
     Command(String),
+    /// Do what nobody but the tool knows.
+    Unknown,
 }
 
 /// The policy of a session.
@@ -174,7 +176,7 @@ impl Permissions {
         if open.is_empty() && !(strict && accesses.is_empty()) {
             return Decision::Allow;
         }
-        let reasons: Vec<String> = open.iter().map(|access| self.reason(access)).collect();
+        let reasons: Vec<String> = open.iter().map(|access| self.reason(tool, access)).collect();
         let reason = if reasons.is_empty() { format!("use {tool}") } else { reasons.join(", and ") };
         if self.mode == Mode::Refuse {
             return Decision::Deny(format!(
@@ -209,6 +211,7 @@ impl Permissions {
             }
             (Scope::Words(words), Access::Run(command)) => command::begins_with(command, words),
             (Scope::Command(allowed), Access::Run(command)) => allowed == command,
+            (Scope::Unknown, Access::Unknown) => true,
             _ => false,
         })
     }
@@ -217,7 +220,7 @@ impl Permissions {
         self.settings.as_ref().is_some_and(|settings| path.starts_with(settings))
     }
 
-    fn reason(&self, access: &Access) -> String {
+    fn reason(&self, tool: &str, access: &Access) -> String {
         let place = |path: &Path| match path.strip_prefix(&self.cwd) {
             Ok(rest) if rest.as_os_str().is_empty() => self.cwd.display().to_string(),
             Ok(rest) => rest.display().to_string(),
@@ -227,6 +230,7 @@ impl Permissions {
             Access::Read(path) => format!("read {}", place(path)),
             Access::Write(path) => format!("write {}", place(path)),
             Access::Run(command) => format!("run `{command}`"),
+            Access::Unknown => format!("use {tool}"),
         }
     }
 
@@ -258,6 +262,7 @@ impl Permissions {
                 };
                 vec![Rule { tool: tool.to_owned(), scope }]
             }
+            Access::Unknown => vec![Rule { tool: tool.to_owned(), scope: Scope::Unknown }],
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a session sends to its model: the conversation up to an entry, the system prompt, the tools.
 
-use ramal_model::{Request, ToolSpec};
+use ramal_model::Request;
 use tokio_util::sync::CancellationToken;
 
 use crate::AgentSession;
@@ -28,11 +28,10 @@ impl AgentSession {
             }
         }
         let choice = self.model_choice()?;
-        let config = self.config();
         Ok(Request {
-            system: config.system.clone(),
+            system: self.system_prompt(),
             messages,
-            tools: config.tools.iter().map(|tool| tool.spec()).collect::<Vec<ToolSpec>>(),
+            tools: self.offered().iter().map(|tool| tool.spec()).collect(),
             thinking: choice.thinking,
             max_output: None,
             session_id: Some(session_id),

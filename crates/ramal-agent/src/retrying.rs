@@ -67,7 +67,7 @@ impl AskModel for Patient<'_> {
         Box::pin(async move {
             let mut attempt = 0;
             loop {
-                let outcome = session.config().model.ask(endpoint, request, abort).await;
+                let outcome = session.model().ask(endpoint, request, abort).await;
                 let error = match &outcome.result {
                     Err(error) if session.wait_for_retry(abort, &mut attempt, error).await => continue,
                     Err(error) => Some(error.to_string()),

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use ramal_model::{Endpoint, LanguageModel, RetryPolicy, ThinkingLevel};
-use ramal_session::{At, EntryId, NameSource, SessionContext, SessionManager, SessionStats};
+use ramal_session::{At, EntryId, NameSource, SessionManager, SessionStats};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use crate::chosen::Changes;
 use crate::compact::CompactionSettings;
 use crate::error::AgentError;
 use crate::events::AgentEvent;
@@ -86,6 +87,11 @@ pub(crate) struct Shared {
     /// The last answer whose count of tokens holds for the context as it is.
     counted: Mutex<Option<EntryId>>,
     seen: Mutex<Option<Seen>>,
+    pub(crate) changes: Mutex<Changes>,
+    /// The names of the tools that are offered; none: all.
+    pub(crate) active_tools: Mutex<Option<Vec<String>>>,
+    /// What stands in place of the system prompt until the model has nothing more to do.
+    prompted: Mutex<Option<String>>,
 }
 
 /// What the model goes on seeing in place of the conversation of a copy up to its leaf then (contract,
@@ -119,15 +125,6 @@ pub(crate) struct Switches {
     pub(crate) end_retry: Notify,
 }
 
-/// The model that answers next, and how much it thinks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelChoice {
-    /// `provider/id`; none if nothing names a model.
-    pub model: Option<String>,
-    /// How much it is asked to think.
-    pub thinking: ThinkingLevel,
-}
-
 impl AgentSession {
     /// Puts a session to work.
     pub fn new(manager: SessionManager, config: AgentConfig) -> AgentSession {
@@ -148,6 +145,9 @@ impl AgentSession {
                 switches,
                 counted: Mutex::default(),
                 seen: Mutex::default(),
+                changes: Mutex::default(),
+                active_tools: Mutex::default(),
+                prompted: Mutex::default(),
             }),
         }
     }
@@ -209,9 +209,18 @@ impl AgentSession {
         self.config().cwd.clone()
     }
 
-    /// The system prompt.
+    /// The system prompt: the session's, or what a hook put in its place for what the model is at.
     pub fn system_prompt(&self) -> String {
-        self.config().system.clone()
+        self.prompted().clone().unwrap_or_else(|| self.config().system.clone())
+    }
+
+    fn prompted(&self) -> MutexGuard<'_, Option<String>> {
+        self.shared.prompted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has another system prompt, or again the session's.
+    pub(crate) fn prompt_with(&self, system: Option<String>) {
+        *self.prompted() = system;
     }
 
     /// The endpoint of a model that is named `provider/id`, or why it cannot be used.
@@ -220,11 +229,6 @@ impl AgentSession {
     /// Why not.
     pub fn find_model(&self, name: &str) -> Result<Endpoint, String> {
         (self.config().find_model)(name)
-    }
-
-    /// Uses another model where the path names none.
-    pub fn set_default_model(&self, name: Option<String>) {
-        self.configure(|config| AgentConfig { default_model: name, ..config.clone() });
     }
 
     /// Works with something else from now on. What runs goes on with what it began with.
@@ -331,38 +335,6 @@ impl AgentSession {
         self.shared.switches.end_retry.notify_waiters();
     }
 
-    /// The model and the thinking level as the path to the leaf has them, and the defaults where it
-    /// says nothing: exactly as after opening.
-    ///
-    /// # Errors
-    /// If the log cannot be read.
-    pub fn model_choice(&self) -> Result<ModelChoice, AgentError> {
-        let manager = self.manager();
-        let context = manager.build_session_context(At::Leaf)?;
-        Ok(self.model_choice_in(&context))
-    }
-
-    /// As [`AgentSession::model_choice`], where the context is there already.
-    pub fn model_choice_in(&self, context: &SessionContext<'_>) -> ModelChoice {
-        let thinking = context.thinking_level.parse().ok().filter(|_| context.says_thinking_level);
-        ModelChoice {
-            model: context
-                .model("default")
-                .map(str::to_owned)
-                .or_else(|| self.config().default_model.clone()),
-            thinking: thinking.unwrap_or(self.config().default_thinking),
-        }
-    }
-
-    /// The endpoint of the model that answers next.
-    ///
-    /// # Errors
-    /// If no model is chosen, or the one that is cannot be used.
-    pub fn endpoint(&self) -> Result<Endpoint, AgentError> {
-        let name = self.model_choice()?.model.ok_or(AgentError::NoModel)?;
-        (self.config().find_model)(&name).map_err(|why| AgentError::UnusableModel { name, why })
-    }
-
     /// Refuses work that cannot be done: no model can be asked, or the directory is gone.
     ///
     /// # Errors
@@ -381,31 +353,14 @@ impl AgentSession {
         if path.is_dir() { Ok(()) } else { Err(AgentError::NoDirectory { path }) }
     }
 
-    /// Chooses the model for this branch, `provider/id`.
-    ///
-    /// # Errors
-    /// If there is no such model, or the choice could not be appended.
-    pub fn set_model(&self, name: &str) -> Result<EntryId, AgentError> {
-        let endpoint = (self.config().find_model)(name)
-            .map_err(|why| AgentError::UnusableModel { name: name.into(), why })?;
-        self.forget_count();
-        Ok(self.manager().append_model_change(&endpoint.provider, &endpoint.model, None)?)
-    }
-
-    /// Chooses how much to think on this branch.
-    ///
-    /// # Errors
-    /// If the choice could not be appended.
-    pub fn set_thinking_level(&self, level: ThinkingLevel) -> Result<EntryId, AgentError> {
-        Ok(self.manager().append_thinking_level_change(Some(level.name()))?)
-    }
-
     /// Gives the session a name of the user's.
     ///
     /// # Errors
     /// If it could not be appended.
     pub fn set_session_name(&self, name: &str) -> Result<EntryId, AgentError> {
-        Ok(self.manager().set_session_name(name, NameSource::User)?)
+        let id = self.manager().set_session_name(name, NameSource::User)?;
+        self.emit(AgentEvent::SessionInfoChanged { name: name.to_owned() });
+        Ok(id)
     }
 
     /// Puts a label on an entry, or takes it off.

@@ -45,7 +45,7 @@ impl AgentSession {
         let mut request = self.request_at(leaf.as_deref(), &abort).await?;
         let asked = format!("{}\n\n{}", ASIDE.trim(), tagged("question", question));
         request.messages.push(Prompt::text(asked).to_message(time::now()));
-        let mut stream = self.config().model.stream(&endpoint, &request, abort.clone());
+        let mut stream = self.model().stream(&endpoint, &request, abort.clone());
         let mut has_text = false;
         while let Some(event) = stream.next().await {
             match &event {

@@ -109,7 +109,7 @@ impl AgentSession {
         let asking = tokio::spawn(async move {
             let text = self::beginning(&beginning.prompt);
             // A title that nobody asked for is not worth an error.
-            if let Ok(Some(title)) = ask(&*session.config().model, &endpoint, &text, end).await {
+            if let Ok(Some(title)) = ask(&*session.model(), &endpoint, &text, end).await {
                 session.put_aside_title(beginning.session_id, title);
             }
         });
@@ -127,7 +127,7 @@ impl AgentSession {
     pub async fn propose_title(&self, abort: CancellationToken) -> Result<String, AgentError> {
         let endpoint = self.endpoint()?;
         let text = conversation(&self.said_by_user()?).ok_or(AgentError::NothingToName)?;
-        let title = ask(&*self.config().model, &endpoint, &text, abort.clone()).await;
+        let title = ask(&*self.model(), &endpoint, &text, abort.clone()).await;
         if abort.is_cancelled() {
             return Err(AgentError::Aborted { what: "the title" });
         }

@@ -1,6 +1,7 @@
 //! Working on a prompt: the model is asked, its calls are run, until it has nothing more to do.
 
 mod attempt;
+mod beginning;
 mod call;
 
 use std::collections::VecDeque;
@@ -15,6 +16,7 @@ use self::call::calls;
 use crate::AgentSession;
 use crate::error::AgentError;
 use crate::events::{AgentEvent, CompactionReason};
+use crate::hooks::CustomMessage;
 use crate::operation::{OnStage, Operation};
 use crate::queue::{Prompt, Queue, QueueMode};
 use crate::tools::ToolResult;
@@ -86,7 +88,7 @@ impl AgentSession {
         let stage = self.shared.stage.enter(Operation::Turn)?;
         self.must_be_able_to_work()?;
         let (session, tip) = (self.clone(), self.leaf_id()?);
-        tokio::spawn(async move { session.run(stage, tip, Vec::new()).await });
+        tokio::spawn(async move { session.run(stage, tip, Vec::new(), Vec::new()).await });
         Ok(())
     }
 
@@ -190,7 +192,7 @@ impl AgentSession {
         let mut said = Vec::new();
         {
             let mut manager = self.manager();
-            for prompt in prompts {
+            for prompt in &prompts {
                 let message = prompt.to_message(time::now());
                 let id = manager.append_message(&message)?;
                 self.titles().said(&manager, prompt.typed.as_deref().unwrap_or(&prompt.text));
@@ -199,17 +201,26 @@ impl AgentSession {
         }
         let first = said.first().map(|(_, id)| id.clone()).unwrap_or_else(|| "".into());
         let session = self.clone();
-        tokio::spawn(async move { session.run(stage, None, said).await });
+        tokio::spawn(async move {
+            let added = session.before_start(&stage.abort, &prompts).await;
+            session.run(stage, None, said, added).await;
+        });
         Ok(first)
     }
 
     /// Begins to work on what has been said up to `tip`.
     pub(crate) fn ask_again(&self, stage: OnStage, tip: EntryId) {
         let session = self.clone();
-        tokio::spawn(async move { session.run(stage, Some(tip), Vec::new()).await });
+        tokio::spawn(async move { session.run(stage, Some(tip), Vec::new(), Vec::new()).await });
     }
 
-    async fn run(&self, mut stage: OnStage, tip: Option<EntryId>, said: Vec<(String, EntryId)>) {
+    async fn run(
+        &self,
+        mut stage: OnStage,
+        tip: Option<EntryId>,
+        said: Vec<(String, EntryId)>,
+        added: Vec<CustomMessage>,
+    ) {
         self.emit(AgentEvent::AgentStart);
         let mut work = Work {
             session: self,
@@ -222,7 +233,10 @@ impl AgentSession {
             self.emit(AgentEvent::MessageStart { message: message.clone() });
             work.told(message, id);
         }
-        let mut ended = work.run().await;
+        let mut ended = match work.add(&added) {
+            Ok(()) => work.run().await,
+            Err(error) => Err(error),
+        };
         loop {
             if let Err(error) = &ended {
                 self.emit(AgentEvent::Notice { message: error.to_string() });
@@ -246,7 +260,9 @@ impl AgentSession {
             return false;
         }
         self.store_aside(&mut queue);
-        self.emit_after(|| stage.leave(), AgentEvent::AgentEnd { messages: std::mem::take(messages) });
+        self.prompt_with(None);
+        let (messages, aborted) = (std::mem::take(messages), stage.abort.is_cancelled());
+        self.emit_after(|| stage.leave(), AgentEvent::AgentEnd { messages, aborted });
         true
     }
 }

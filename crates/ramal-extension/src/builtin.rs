@@ -29,6 +29,7 @@ pub(crate) const ALL: &[Builtin] = &[
     builtin!("streams.js": "ramal:streams"),
     builtin!("fs_streams.js": "ramal:fs-streams"),
     builtin!("context.js": "ramal:context"),
+    builtin!("tools.js": "ramal:tools"),
     builtin!("host.js": "ramal:host"),
     builtin!("node_path.js": "node:path", "path"),
     builtin!("node_path_posix.js": "node:path/posix", "path/posix"),
@@ -47,7 +48,7 @@ pub(crate) const ALL: &[Builtin] = &[
     builtin!("typebox.js": "typebox", "@sinclair/typebox"),
     builtin!("typebox_value.js": "typebox/value", "@sinclair/typebox/value"),
     builtin!("pi.js": "@mariozechner/pi-coding-agent", "@earendil-works/pi-coding-agent", "@oh-my-pi/pi-coding-agent"),
-    builtin!("pi_ai.js": "@mariozechner/pi-ai", "@earendil-works/pi-ai", "@oh-my-pi/pi-ai"),
+    builtin!("pi_ai.js": "@mariozechner/pi-ai", "@earendil-works/pi-ai", "@oh-my-pi/pi-ai", "@mariozechner/pi-ai/compat", "@earendil-works/pi-ai/compat", "@oh-my-pi/pi-ai/compat"),
     builtin!("pi_tui.js": "@mariozechner/pi-tui", "@earendil-works/pi-tui", "@oh-my-pi/pi-tui"),
     builtin!("pi_agent_core.js": "@mariozechner/pi-agent-core", "@earendil-works/pi-agent-core", "@oh-my-pi/pi-agent-core"),
 ];

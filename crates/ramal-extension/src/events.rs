@@ -2,9 +2,10 @@
 
 use ramal_agent::AgentEvent;
 use ramal_agent::hooks::HookEvent;
+use serde_json::json;
 
-/// What a session tells, under the names of extensions.
-const TOLD: [&str; 17] = [
+/// What a session tells, under the names of extensions. What a handler answers to these does not count.
+const TOLD: [&str; 20] = [
     "agent_start",
     "agent_end",
     "turn_start",
@@ -21,20 +22,14 @@ const TOLD: [&str; 17] = [
     "auto_retry_start",
     "auto_retry_end",
     "session_info_changed",
+    "entry_appended",
+    "agent_settled",
+    "session_compact_failed",
     "notice",
 ];
 
 /// What the program tells, or asks.
-const PROGRAM: [&str; 8] = [
-    "session_start",
-    "session_shutdown",
-    "input",
-    "user_bash",
-    "before_agent_start",
-    "model_select",
-    "thinking_level_select",
-    "resources_discover",
-];
+const PROGRAM: [&str; 5] = ["session_start", "session_shutdown", "input", "user_bash", "resources_discover"];
 
 /// The other family's name of an event, and the one under which its handlers are asked.
 const ALSO: [(&str, &str); 3] = [
@@ -64,10 +59,15 @@ pub(crate) fn main_name(name: &str) -> &str {
     ALSO.into_iter().find(|(also, _)| *also == name).map_or(name, |(_, main)| main)
 }
 
-/// The event that a session tells under this name.
-pub(crate) fn told(event: &AgentEvent) -> Option<&'static str> {
+/// The names under which what a session tells is told: its own, and one for what it means besides.
+pub(crate) fn told(event: &AgentEvent) -> impl Iterator<Item = &'static str> {
     let name = event.name();
-    TOLD.into_iter().find(|told| *told == name)
+    let besides = match event {
+        AgentEvent::AgentEnd { .. } => Some("agent_settled"),
+        AgentEvent::CompactionEnd { result: None, .. } => Some("session_compact_failed"),
+        _ => None,
+    };
+    TOLD.into_iter().find(|told| *told == name).into_iter().chain(besides)
 }
 
 pub(crate) fn is_told(name: &str) -> bool {
@@ -92,6 +92,7 @@ pub(crate) fn known_name(what: &str) -> &'static str {
         "bus",
         "load",
         "render",
+        "render_entry",
         "timer",
     ]);
     all.find(|known| *known == name).unwrap_or("extension")
@@ -118,8 +119,26 @@ impl Turns {
     }
 }
 
-/// What an event tells, as JSON.
-pub(crate) fn payload(event: &AgentEvent, turn: u32) -> String {
+/// What an event tells under a name, as JSON.
+pub(crate) fn payload(name: &str, event: &AgentEvent, turn: u32) -> String {
+    match (name, event) {
+        ("agent_settled", AgentEvent::AgentEnd { aborted, .. }) => {
+            return json!({ "aborted": aborted }).to_string();
+        }
+        (
+            "session_compact_failed",
+            AgentEvent::CompactionEnd { reason, aborted, will_retry, error_message, .. },
+        ) => {
+            return json!({
+                "reason": reason.name(),
+                "aborted": aborted,
+                "willRetry": will_retry,
+                "errorMessage": error_message,
+            })
+            .to_string();
+        }
+        _ => {}
+    }
     let mut json = event.to_json();
     if matches!(event, AgentEvent::TurnStart | AgentEvent::TurnEnd { .. }) && json.ends_with('}') {
         json.pop();

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use ramal_agent::hooks::{Answering, Asks, HookEvent};
 use ramal_session::json::quote;
 use ramal_session::{Kind, Role};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::natives;
 use crate::permit::Identity;
 use crate::record::{ABORTED, Asking, Record};
 
@@ -118,6 +120,21 @@ impl Extension {
         Ok(None)
     }
 
+    /// Models as extensions know them, where they can be used.
+    fn with_models(&self, payload: String) -> String {
+        let Ok(mut told) = serde_json::from_str::<Value>(&payload) else { return payload };
+        let Some(session) = self.0.world.session() else { return payload };
+        for key in ["model", "previousModel"] {
+            let Some(model) = told.get_mut(key) else { continue };
+            let part = |key: &str| model.get(key).and_then(Value::as_str).unwrap_or_default();
+            let name = format!("{}/{}", part("provider"), part("id"));
+            if let Ok(endpoint) = session.find_model(&name) {
+                *model = natives::model(&endpoint);
+            }
+        }
+        told.to_string()
+    }
+
     /// Where a copy ends: before what the user said, or at the entry.
     fn with_position(&self, payload: String) -> String {
         let entry = ramal_session::json::get_str(payload.as_bytes(), "entryId").unwrap_or_default();
@@ -163,12 +180,24 @@ impl Asks for Extension {
                     self.replaced(event, &payload, signal).await
                 }
                 HookEvent::SessionBeforeBranch => {
+                    self.0.has_heard().await;
                     self.event(event.name(), self.with_position(payload), signal).await
                 }
-                HookEvent::Context | HookEvent::ToolCall | HookEvent::ToolResult => {
-                    // What it was told before comes before.
+                HookEvent::Context
+                | HookEvent::ToolCall
+                | HookEvent::ToolResult
+                | HookEvent::BeforeAgentStart
+                | HookEvent::SessionBeforeTree
+                | HookEvent::SessionBeforeSwitch
+                | HookEvent::ThinkingLevelSelect => {
+                    // What it was told before comes before. Not so before a compaction, which a handler may
+                    // have wanted and wait for.
                     self.0.has_heard().await;
                     self.event(event.name(), payload, signal).await
+                }
+                HookEvent::ModelSelect => {
+                    self.0.has_heard().await;
+                    self.event(event.name(), self.with_models(payload), signal).await
                 }
                 _ => self.event(event.name(), payload, signal).await,
             }

@@ -94,6 +94,17 @@ pub enum RunError {
     },
 }
 
+/// What extensions bring besides themselves: files and folders, from their own folders.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Skills.
+    pub skills: Vec<PathBuf>,
+    /// Prompts.
+    pub prompts: Vec<PathBuf>,
+    /// Themes.
+    pub themes: Vec<PathBuf>,
+}
+
 /// What extensions make of what the user typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
@@ -157,7 +168,7 @@ impl Extensions {
                 extension.0.registered(|registered| registered.tools.keys().cloned().collect());
             for name in names {
                 let tool: Arc<dyn Tool> =
-                    Arc::new(ExtensionTool { extension: Arc::clone(extension), name: name.clone() });
+                    Arc::new(ExtensionTool { record: Arc::clone(&extension.0), name: name.clone() });
                 match tools.iter_mut().find(|tool| tool.spec().name == name) {
                     Some(place) => *place = tool,
                     None => tools.push(tool),
@@ -179,11 +190,15 @@ impl Extensions {
         self.tell("session_start", format!("{{\"reason\":{}}}", quote(reason))).await;
     }
 
-    /// Tells them that it ends, and ends them. Must be called, or they and the session hold each other.
+    /// Tells them that it ends, and ends them: nothing is asked of them any more, and all tools are offered
+    /// again. Must be called, or they and the session hold each other.
     pub async fn end(&self, reason: &str) {
         let telling = self.tell("session_shutdown", format!("{{\"reason\":{}}}", quote(reason)));
         let _ = tokio::time::timeout(LAST_WORDS, telling).await;
-        self.world.attach(None);
+        if let Some(session) = self.world.session() {
+            session.set_active_tools(None);
+        }
+        self.world.end();
         for extension in self.all.iter() {
             extension.0.stop();
         }
@@ -248,8 +263,7 @@ impl Extensions {
         exclude_from_context: bool,
         abort: &CancellationToken,
     ) -> Option<String> {
-        let cwd =
-            self.world.session().map_or_else(|| self.world.options.cwd.clone(), |session| session.cwd());
+        let cwd = self.world.cwd();
         for extension in self.all.iter() {
             let payload = format!(
                 "{{\"command\":{},\"excludeFromContext\":{exclude_from_context},\"cwd\":{}}}",
@@ -262,6 +276,32 @@ impl Extensions {
             }
         }
         None
+    }
+
+    /// The folders and files that they bring besides themselves (the event `resources_discover`). `reason` is
+    /// `startup` or `reload`.
+    pub async fn resources(&self, reason: &str) -> Resources {
+        let mut all = Resources::default();
+        let payload = format!(
+            "{{\"cwd\":{},\"reason\":{}}}",
+            quote(&self.world.cwd().to_string_lossy()),
+            quote(reason)
+        );
+        for extension in self.all.iter() {
+            let abort = CancellationToken::new();
+            let Some(answer) = self.ask(extension, "resources_discover", payload.clone(), abort).await else {
+                continue;
+            };
+            let folder = extension.path().parent().unwrap_or(extension.path());
+            let paths = |key: &str| {
+                let paths = answer.get(key).and_then(Value::as_array).into_iter().flatten();
+                paths.filter_map(|path| Some(folder.join(path.as_str()?))).collect::<Vec<_>>()
+            };
+            all.skills.extend(paths("skillPaths"));
+            all.prompts.extend(paths("promptPaths"));
+            all.themes.extend(paths("themePaths"));
+        }
+        all
     }
 
     /// Their commands, in order. Of two with the same name the first is meant.
@@ -366,13 +406,32 @@ impl Extensions {
     pub async fn render(&self, custom_type: &str, message: &str, expanded: bool) -> Option<Vec<String>> {
         let has =
             |record: &Record| record.registered(|registered| registered.renderers.contains(custom_type));
-        if !json::is_valid(message) {
+        self.lines("render", custom_type, message, expanded, has).await
+    }
+
+    /// As [`Extensions::render`], for a record of an extension, which the model does not see.
+    pub async fn render_entry(&self, custom_type: &str, entry: &str, expanded: bool) -> Option<Vec<String>> {
+        let has = |record: &Record| {
+            record.registered(|registered| registered.entry_renderers.contains(custom_type))
+        };
+        self.lines("render_entry", custom_type, entry, expanded, has).await
+    }
+
+    async fn lines(
+        &self,
+        kind: &'static str,
+        custom_type: &str,
+        entry: &str,
+        expanded: bool,
+        has: impl Fn(&Record) -> bool,
+    ) -> Option<Vec<String>> {
+        if !json::is_valid(entry) {
             return None;
         }
-        let payload = format!("{{\"message\":{message},\"expanded\":{expanded}}}");
+        let payload = format!("{{\"message\":{entry},\"expanded\":{expanded}}}");
         let abort = CancellationToken::new();
         let what = format!("render {custom_type}");
-        let lines = self.run("render", custom_type, what, payload, abort, has).await.ok()?;
+        let lines = self.run(kind, custom_type, what, payload, abort, has).await.ok()?;
         let lines: Option<String> = serde_json::from_str(&lines).ok()?;
         Some(lines?.lines().map(str::to_owned).collect())
     }
@@ -389,7 +448,8 @@ impl Extensions {
         let Some(extension) = self.all.iter().find(|extension| has(&extension.0)) else {
             return Err(RunError::None { what });
         };
-        let limit = matches!(kind, "render" | "complete").then_some(self.world.options.event_time);
+        let limit =
+            matches!(kind, "render" | "render_entry" | "complete").then_some(self.world.options.event_time);
         let asking = Asking { kind, name, what: what.clone(), payload, abort, limit, update: None };
         extension.0.ask(asking).await.map_err(|why| match why == ABORTED {
             true => RunError::Aborted { what },

@@ -44,6 +44,7 @@ pub(crate) struct Registered {
     pub(crate) shortcuts: BTreeMap<String, Described>,
     pub(crate) flags: BTreeMap<String, FlagSpec>,
     pub(crate) renderers: HashSet<String>,
+    pub(crate) entry_renderers: HashSet<String>,
 }
 
 impl Registered {
@@ -221,6 +222,9 @@ impl Record {
             "renderer" => {
                 registered.renderers.insert(name);
             }
+            "entry_renderer" => {
+                registered.entry_renderers.insert(name);
+            }
             other => return Err(format!("{other} cannot be registered")),
         }
         Ok(())
@@ -288,7 +292,12 @@ impl Record {
 
     /// Tells it something that happened in the session.
     pub(crate) fn forward(&self, event: &Arc<AgentEvent>, turn: u32) {
-        let Some(name) = events::told(event) else { return };
+        for name in events::told(event) {
+            self.forward_as(name, event, turn);
+        }
+    }
+
+    fn forward_as(&self, name: &'static str, event: &Arc<AgentEvent>, turn: u32) {
         if !self.hears(name) {
             return;
         }
@@ -307,7 +316,7 @@ impl Record {
             kind: "event",
             name,
             what: name.to_owned(),
-            payload: events::payload(event, turn),
+            payload: events::payload(name, event, turn),
             abort: CancellationToken::new(),
             limit: Some(self.world.options.event_time),
             update: None,

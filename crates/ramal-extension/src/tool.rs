@@ -12,12 +12,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::extension::Extension;
-use crate::record::{ABORTED, Asking};
+use crate::record::{ABORTED, Asking, Record};
 
-/// A tool of an extension.
+/// A tool of an extension. It keeps no extension going: one that has ended says so.
 pub(crate) struct ExtensionTool {
-    pub(crate) extension: Arc<Extension>,
+    pub(crate) record: Arc<Record>,
     pub(crate) name: String,
 }
 
@@ -34,15 +33,14 @@ struct Answer<'a> {
 
 impl Tool for ExtensionTool {
     fn spec(&self) -> ToolSpec {
-        let about = self.extension.0.registered(|registered| registered.tools.get(&self.name).cloned());
+        let about = self.record.registered(|registered| registered.tools.get(&self.name).cloned());
         let (description, parameters) =
             about.map(|about| (about.description, about.parameters)).unwrap_or_default();
         ToolSpec { name: self.name.clone(), description, parameters }
     }
 
-    /// What it touches it asks for itself, as an extension.
     fn access(&self, _: &str, _: &Path) -> Vec<Access> {
-        Vec::new()
+        vec![Access::Unknown]
     }
 
     fn run<'a>(&'a self, call: Call<'a>) -> Pin<Box<dyn Future<Output = ToolResult> + Send + 'a>> {
@@ -52,7 +50,7 @@ impl Tool for ExtensionTool {
 
 impl ExtensionTool {
     async fn execute(&self, call: Call<'_>) -> ToolResult {
-        let record = &self.extension.0;
+        let record = &self.record;
         let (sender, mut updates) = unbounded_channel();
         let update = Arc::new(move |text: String| {
             // Nobody may be listening any more.
@@ -62,11 +60,7 @@ impl ExtensionTool {
             kind: "tool",
             name: &self.name,
             what: format!("tool {}", self.name),
-            payload: format!(
-                "{{\"toolCallId\":{},\"input\":{}}}",
-                quote(&format!("call-{}", record.world.next_id())),
-                call.arguments
-            ),
+            payload: format!("{{\"toolCallId\":{},\"input\":{}}}", quote(call.id), call.arguments),
             abort: call.abort.clone(),
             limit: None,
             update: Some(update),

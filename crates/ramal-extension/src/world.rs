@@ -91,6 +91,34 @@ pub struct Options {
     pub flags: HashMap<String, String>,
     /// Whoever has the user; [`crate::Extensions::set_ui`] says it later.
     pub ui: Arc<dyn Ui>,
+    /// How the program is used.
+    pub mode: Mode,
+}
+
+/// How a program is used, as extensions know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// In the terminal, by a person.
+    Tui,
+    /// By another program.
+    Rpc,
+    /// For one prompt, whose answer is printed.
+    #[default]
+    Print,
+    /// For one prompt, whose events are printed.
+    Json,
+}
+
+impl Mode {
+    /// The name that extensions know it by.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Tui => "tui",
+            Mode::Rpc => "rpc",
+            Mode::Print => "print",
+            Mode::Json => "json",
+        }
+    }
 }
 
 impl Options {
@@ -108,6 +136,7 @@ impl Options {
             program: Arc::new(NoProgram),
             flags: HashMap::new(),
             ui: Arc::new(NoUi),
+            mode: Mode::default(),
         }
     }
 }
@@ -140,7 +169,9 @@ pub(crate) struct World {
     ui: Mutex<Arc<dyn Ui>>,
     records: Mutex<Vec<Weak<Record>>>,
     ids: AtomicU64,
-    listens: AtomicBool,
+    /// The listener that counts, by its number; none where that is 0.
+    listens: AtomicU64,
+    has_ended: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -158,7 +189,8 @@ impl World {
             ui,
             records: Mutex::default(),
             ids: AtomicU64::new(1),
-            listens: AtomicBool::new(false),
+            listens: AtomicU64::new(0),
+            has_ended: AtomicBool::new(false),
         })
     }
 
@@ -182,8 +214,23 @@ impl World {
     /// Puts the extensions around a session, or around none.
     pub(crate) fn attach(self: &Arc<Self>, session: Option<AgentSession>) {
         *lock(&self.session) = session;
-        self.listens.store(false, Ordering::Relaxed);
+        self.listens.store(0, Ordering::Relaxed);
         self.listen_if_wanted();
+    }
+
+    /// The extensions come to their end: others may take their place around the session.
+    pub(crate) fn end(self: &Arc<Self>) {
+        self.has_ended.store(true, Ordering::Relaxed);
+        self.attach(None);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    /// The directory that is worked in.
+    pub(crate) fn cwd(&self) -> PathBuf {
+        self.session().map_or_else(|| self.options.cwd.clone(), |session| session.cwd())
     }
 
     pub(crate) fn records(&self) -> Vec<Arc<Record>> {
@@ -203,7 +250,8 @@ impl World {
         if !self.records().iter().any(|record| record.wants_events()) {
             return;
         }
-        if self.listens.swap(true, Ordering::Relaxed) {
+        let number = self.next_id();
+        if self.listens.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return;
         }
         let world = Arc::downgrade(self);
@@ -211,6 +259,9 @@ impl World {
         let turns = Mutex::new(std::mem::take(&mut turns));
         session.listen(move |event| {
             let Some(world) = world.upgrade() else { return false };
+            if world.listens.load(Ordering::Relaxed) != number {
+                return false;
+            }
             let index = lock(&turns).index(event);
             for record in world.records() {
                 record.forward(event, index);

@@ -21,6 +21,7 @@ use crate::error::ModelError;
 use crate::request::{Endpoint, Request};
 use crate::stream::{AnswerStream, Source};
 use crate::wait::asked_wait;
+use crate::watch::{Watch, watched};
 use crate::wire::{self, HttpRequest, Reader, ServerEvent, Wire};
 
 /// Bytes of an error's body that are read.
@@ -36,6 +37,18 @@ pub trait LanguageModel: Send + Sync {
     /// Asks the model at `endpoint`. Nothing is sent before the answer is polled; whatever goes wrong
     /// comes as the outcome of the answer. It has to be polled within a runtime of `tokio`.
     fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream;
+
+    /// As [`LanguageModel::stream`], watched. A model that sends nothing need not have anybody watch.
+    fn stream_watched(
+        &self,
+        endpoint: &Endpoint,
+        request: &Request,
+        watch: Arc<dyn Watch>,
+        abort: CancellationToken,
+    ) -> AnswerStream {
+        let _ = watch;
+        self.stream(endpoint, request, abort)
+    }
 }
 
 /// How long to wait for what. There is no limit on the whole of an answer.
@@ -107,7 +120,7 @@ impl Client {
     fn prepare(
         &self,
         endpoint: &Endpoint,
-        request: HttpRequest,
+        request: &HttpRequest,
     ) -> Result<reqwest::RequestBuilder, ModelError> {
         let bad = |message: String| ModelError::BadRequest {
             provider: endpoint.provider.clone(),
@@ -137,12 +150,16 @@ impl Client {
             value.set_sensitive(true);
             headers.insert(parsed, value);
         }
-        Ok(http.post(url).headers(headers).body(request.body))
+        Ok(http.post(url).headers(headers))
     }
-}
 
-impl LanguageModel for Client {
-    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
+    fn send(
+        &self,
+        endpoint: &Endpoint,
+        request: &Request,
+        watch: Option<Arc<dyn Watch>>,
+        abort: CancellationToken,
+    ) -> AnswerStream {
         let Some(wire) = wire::of(endpoint.api) else {
             return AnswerStream::failed(ModelError::BadRequest {
                 provider: endpoint.provider.clone(),
@@ -150,21 +167,40 @@ impl LanguageModel for Client {
                 message: format!("{} is not spoken over HTTP", endpoint.api.name()),
             });
         };
-        match self.prepare(endpoint, wire.request(endpoint, request)) {
+        let request = wire.request(endpoint, request);
+        match self.prepare(endpoint, &request) {
             Err(error) => AnswerStream::failed(error),
             Ok(prepared) => {
-                let asked = ask(prepared, wire, endpoint.clone(), self.timeouts.first);
+                let (endpoint, first) = (endpoint.clone(), self.timeouts.first);
+                let asking = Asking { wire, endpoint: endpoint.clone(), first, watch };
+                let asked = asking.ask(prepared, request.body);
                 let source = HttpSource {
                     state: State::Asking(Box::pin(asked)),
-                    reader: wire.reader(endpoint),
+                    reader: wire.reader(&endpoint),
                     timeouts: self.timeouts,
-                    endpoint: endpoint.clone(),
+                    endpoint,
                     progress: Progress::default(),
                     has_events: false,
                 };
                 AnswerStream::new(source, abort)
             }
         }
+    }
+}
+
+impl LanguageModel for Client {
+    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
+        self.send(endpoint, request, None, abort)
+    }
+
+    fn stream_watched(
+        &self,
+        endpoint: &Endpoint,
+        request: &Request,
+        watch: Arc<dyn Watch>,
+        abort: CancellationToken,
+    ) -> AnswerStream {
+        self.send(endpoint, request, Some(watch), abort)
     }
 }
 
@@ -198,31 +234,56 @@ fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// Sends a request and waits for the answer's first bytes.
-async fn ask(
-    request: reqwest::RequestBuilder,
+/// How a request is sent.
+struct Asking {
     wire: &'static dyn Wire,
     endpoint: Endpoint,
+    /// How long the answer's first bytes are waited for.
     first: Duration,
-) -> Result<reqwest::Response, ModelError> {
-    let sent = timeout(first, request.send()).await;
-    let response = sent
-        .map_err(|_| lost(&endpoint, &format!("no answer came within {} s", first.as_secs_f64())))?
-        .map_err(|error| lost(&endpoint, &chain(&error.without_url())))?;
-    let status = response.status().as_u16();
-    if (200..300).contains(&status) {
-        return Ok(response);
+    watch: Option<Arc<dyn Watch>>,
+}
+
+impl Asking {
+    /// Sends a request and waits for the answer's first bytes.
+    async fn ask(
+        self,
+        request: reqwest::RequestBuilder,
+        body: Vec<u8>,
+    ) -> Result<reqwest::Response, ModelError> {
+        let Asking { wire, endpoint, first, watch } = self;
+        let request = request.body(watched(watch.as_ref(), body).await);
+        let sent = timeout(first, request.send()).await;
+        let response = sent
+            .map_err(|_| lost(&endpoint, &format!("no answer came within {} s", first.as_secs_f64())))?
+            .map_err(|error| lost(&endpoint, &chain(&error.without_url())))?;
+        let status = response.status().as_u16();
+        if let Some(watch) = watch {
+            watch.after(status, told_headers(&response, &endpoint)).await;
+        }
+        if (200..300).contains(&status) {
+            return Ok(response);
+        }
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        if (300..400).contains(&status) {
+            let place = header("location").map_or("somewhere else".into(), without_credentials);
+            let message = format!("the server points to {place}; the base URL should be there");
+            return Err(ModelError::BadRequest { provider: endpoint.provider, status, message });
+        }
+        let wait = asked_wait(header, ramal_session::time::now());
+        let wait = wait.map(|wait| wait.as_secs_f64().to_string());
+        let body = without_secrets(error_body(response).await, &endpoint);
+        Err(wire.error(&endpoint, status, wait.as_deref(), &body))
     }
-    let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
-    if (300..400).contains(&status) {
-        let place = header("location").map_or("somewhere else".into(), without_credentials);
-        let message = format!("the server points to {place}; the base URL should be there");
-        return Err(ModelError::BadRequest { provider: endpoint.provider, status, message });
-    }
-    let wait = asked_wait(header, ramal_session::time::now());
-    let wait = wait.map(|wait| wait.as_secs_f64().to_string());
-    let body = without_secrets(error_body(response).await, &endpoint);
-    Err(wire.error(&endpoint, status, wait.as_deref(), &body))
+}
+
+/// The headers of an answer as whoever watches is told them: nothing that is secret.
+fn told_headers(response: &reqwest::Response, endpoint: &Endpoint) -> Vec<(String, String)> {
+    let headers = response.headers().iter().filter(|(name, _)| !name.as_str().starts_with("set-cookie"));
+    headers
+        .filter_map(|(name, value)| {
+            Some((name.as_str().to_owned(), without_secrets(value.to_str().ok()?.to_owned(), endpoint)))
+        })
+        .collect()
 }
 
 /// A foreign text without the keys that were sent: some servers repeat what they do not like.

@@ -18,6 +18,7 @@ mod request;
 mod retry;
 mod stream;
 mod wait;
+mod watch;
 
 pub mod catalog;
 pub mod wire;
@@ -33,3 +34,4 @@ pub use request::{Api, Cost, Endpoint, Request, Secret, ThinkingLevel, ToolSpec}
 pub use retry::RetryPolicy;
 pub use stream::{AnswerStream, Outcome, Source};
 pub use wait::{asked_wait, retry_after};
+pub use watch::{Watch, Watching};

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use ramal_agent::AgentSession;
+use ramal_extension::Mode;
 use ramal_session::{LogTail, NameSource};
 use ramal_tui::app::{self, Asker, Door, Doorway, Finder, Left, Look, Messages, Opening, Start, Waited};
 use ramal_tui::images::Protocol;
@@ -111,7 +112,7 @@ fn talk(
         Background::choose(terminal.answers().background, std::env::var("COLORFGBG").ok().as_deref());
     // What is wrong with them is told when the session is made ready.
     let (settings, _) = settings::load(&cwd);
-    let (theme, _) = themes::load(&settings.screen.theme, background, depth);
+    let (theme, _) = themes::load(&settings.screen.theme, background, depth, &[]);
     let look = Look {
         theme,
         depth,
@@ -194,7 +195,7 @@ fn open(
             Some(tail)
         });
     })?;
-    let crew = Crew::new(work, Arc::clone(&models));
+    let crew = Crew::new(work, Mode::Tui, Arc::clone(&models));
     let asks = Arc::new(AskScreen(asker));
     let company = Company { asks, hooks: Vec::new(), hook_limit: HOOK_LIMIT, crew: Arc::clone(&crew) };
     let workshop = Arc::new(Workshop::new(work, cwd, models, company)?);

@@ -127,7 +127,7 @@ fn depth(choice: ColorChoice) -> ColorDepth {
 fn theme(terminal: &Terminal, name: &str, depth: ColorDepth) -> (Theme, Option<String>) {
     let colorfgbg = std::env::var("COLORFGBG").ok();
     let background = Background::choose(terminal.answers().background, colorfgbg.as_deref());
-    let (theme, problems) = themes::load(name, background, depth);
+    let (theme, problems) = themes::load(name, background, depth, &[]);
     (theme, problems.into_iter().next())
 }
 

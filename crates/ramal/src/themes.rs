@@ -9,25 +9,55 @@ use crate::{catalog, settings};
 /// The theme that is dark or light as the terminal is.
 pub(crate) const AUTO: &str = "auto";
 
+/// What files of themes end in: ours, and pi's.
+const ENDS: [&str; 2] = ["toml", "json"];
+
 /// Problems of one file that are told.
 const MOST_PROBLEMS: usize = 10;
 
 /// The theme of that name in the colours that there are, and what of it could not be used. One that is not there is
-/// `auto`, and that is told, too.
-pub(crate) fn load(name: &str, background: Background, depth: ColorDepth) -> (Theme, Vec<String>) {
-    Folders::usual().load(name, background, depth)
+/// `auto`, and that is told, too. `brought` are files, and folders of them, that extensions bring besides.
+pub(crate) fn load(
+    name: &str,
+    background: Background,
+    depth: ColorDepth,
+    brought: &[PathBuf],
+) -> (Theme, Vec<String>) {
+    Folders::usual(brought).load(name, background, depth)
 }
 
 /// Folders with themes.
 struct Folders {
     own: Option<PathBuf>,
     pi: Option<PathBuf>,
+    /// Of extensions: folders, and files.
+    brought: Vec<PathBuf>,
 }
 
 impl Folders {
-    fn usual() -> Folders {
+    fn usual(brought: &[PathBuf]) -> Folders {
         let themes = |folder: Option<PathBuf>| folder.map(|folder| folder.join("themes"));
-        Folders { own: themes(catalog::settings_folder()), pi: themes(catalog::pi_folder()) }
+        let (own, pi) = (themes(catalog::settings_folder()), themes(catalog::pi_folder()));
+        Folders { own, pi, brought: brought.to_owned() }
+    }
+
+    /// Where a theme of that name may be, in order, and in which form.
+    fn places(&self, name: &str) -> Vec<(PathBuf, &'static str)> {
+        if !is_file_name(name) {
+            return Vec::new();
+        }
+        let file = |folder: &Path, end: &'static str| (folder.join(format!("{name}.{end}")), end);
+        let mut places: Vec<_> = self.own.iter().map(|own| file(own, "toml")).collect();
+        places.extend(self.pi.iter().map(|pi| file(pi, "json")));
+        for brought in &self.brought {
+            if brought.is_dir() {
+                places.extend(ENDS.map(|end| file(brought, end)));
+            } else if brought.file_stem().is_some_and(|stem| stem == name) {
+                let end = ENDS.into_iter().find(|end| brought.extension().is_some_and(|there| there == *end));
+                places.extend(end.map(|end| (brought.clone(), end)));
+            }
+        }
+        places
     }
 
     fn load(&self, name: &str, background: Background, depth: ColorDepth) -> (Theme, Vec<String>) {
@@ -38,9 +68,7 @@ impl Folders {
             "light" => return built_in(Background::Light),
             _ => {}
         }
-        for (folder, end) in [(&self.own, "toml"), (&self.pi, "json")] {
-            let Some(folder) = folder.as_deref().filter(|_| is_file_name(name)) else { continue };
-            let path = folder.join(format!("{name}.{end}"));
+        for (path, end) in self.places(name) {
             match settings::read_file(&path) {
                 Ok(Some(text)) => {
                     let (theme, problems) = match end {
@@ -66,6 +94,12 @@ impl Folders {
             .iter()
             .flat_map(|(folder, end)| files(folder.as_deref(), end))
             .collect();
+        for brought in &self.brought {
+            match brought.is_dir() {
+                true => own.extend(ENDS.iter().flat_map(|end| files(Some(brought), end))),
+                false => own.extend(brought.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned)),
+            }
+        }
         own.sort_unstable();
         own.dedup();
         let built_in = [AUTO, "dark", "light"].map(str::to_owned);
@@ -118,8 +152,9 @@ mod tests {
         fn new(files: &[(&str, &str)]) -> World {
             let scratch = tempfile::tempdir().unwrap();
             let folder = |name: &str| Some(scratch.path().join(name));
-            let folders = Folders { own: folder("own"), pi: folder("pi") };
-            for name in ["own", "pi"] {
+            let brought = ["brought", "one/file.json"].map(|name| scratch.path().join(name)).to_vec();
+            let folders = Folders { own: folder("own"), pi: folder("pi"), brought };
+            for name in ["own", "pi", "brought", "one"] {
                 fs::create_dir(scratch.path().join(name)).unwrap();
             }
             for (path, text) in files {
@@ -153,14 +188,21 @@ mod tests {
             ("pi/harbour.json", pis),
             ("own/.hidden.toml", own),
             ("own/notes.md", ""),
+            ("brought/quay.toml", own),
+            ("brought/pier.toml", own),
+            ("one/file.json", pis),
+            ("one/other.json", pis),
         ]);
         world.check("auto", &Theme::light());
         world.check("dark", &Theme::dark());
         world.check("light", &Theme::light());
         world.check("harbour", &Theme::read(own, DEPTH).0);
         world.check("pier", &Theme::read_pi(pis, Background::Light, DEPTH).0);
-        assert_eq!(world.folders.names(), ["auto", "dark", "light", "harbour", "pier"]);
-        let nowhere = Folders { own: None, pi: None };
+        assert_eq!(world.folders.names(), ["auto", "dark", "light", "file", "harbour", "pier", "quay"]);
+        world.check("quay", &Theme::read(own, DEPTH).0);
+        world.check("file", &Theme::read_pi(pis, Background::Light, DEPTH).0);
+        assert!(world.told("other")[0].starts_with("no theme is called"));
+        let nowhere = Folders { own: None, pi: None, brought: Vec::new() };
         assert_eq!(nowhere.names(), ["auto", "dark", "light"]);
         assert_eq!(nowhere.load("dark", Background::Light, DEPTH).0, Theme::dark());
     }

@@ -84,6 +84,11 @@ impl Workshop {
         Ok(agent)
     }
 
+    /// The extensions.
+    pub(crate) fn crew(&self) -> &Arc<Crew> {
+        &self.company.crew
+    }
+
     /// Makes a session ready anew: the settings and the files of its directory may say something else by now.
     pub(crate) fn renew(&self, agent: &AgentSession) {
         let config = agent.with_session(|session| self.config(session, &settings_in(&self.home(session))));

@@ -295,6 +295,7 @@ fn a_title_that_comes_too_late_is_dropped() {
     model.wait_for_asked(1);
     // The user has named it meanwhile.
     program.ok(json!({"type": "set_session_name", "name": "Mine"}));
+    titled(&mut program, "Mine");
     model.let_titles_go();
     model.wait_for_sent(1);
     program.say("Second");

@@ -19,11 +19,16 @@ pub enum HookEvent {
     Context,
     ToolCall,
     ToolResult,
+    BeforeAgentStart,
+    BeforeProviderRequest,
+    AfterProviderResponse,
+    ModelSelect,
+    ThinkingLevelSelect,
 }
 
 impl HookEvent {
     /// All there are.
-    pub const ALL: [HookEvent; 12] = [
+    pub const ALL: [HookEvent; 17] = [
         HookEvent::SessionBeforeTree,
         HookEvent::SessionTree,
         HookEvent::SessionBeforeBranch,
@@ -36,6 +41,11 @@ impl HookEvent {
         HookEvent::Context,
         HookEvent::ToolCall,
         HookEvent::ToolResult,
+        HookEvent::BeforeAgentStart,
+        HookEvent::BeforeProviderRequest,
+        HookEvent::AfterProviderResponse,
+        HookEvent::ModelSelect,
+        HookEvent::ThinkingLevelSelect,
     ];
 
     /// The name that extensions know it by.
@@ -53,6 +63,11 @@ impl HookEvent {
             HookEvent::Context => "context",
             HookEvent::ToolCall => "tool_call",
             HookEvent::ToolResult => "tool_result",
+            HookEvent::BeforeAgentStart => "before_agent_start",
+            HookEvent::BeforeProviderRequest => "before_provider_request",
+            HookEvent::AfterProviderResponse => "after_provider_response",
+            HookEvent::ModelSelect => "model_select",
+            HookEvent::ThinkingLevelSelect => "thinking_level_select",
         }
     }
 

@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
-use ramal_session::json::{self, ObjectEdit, is_valid};
+use ramal_model::ThinkingLevel;
+use ramal_session::json::{self, ObjectEdit, is_valid, quote};
 use tokio_util::sync::CancellationToken;
 
 use super::said::Said;
 use super::{
-    Answering, BeforeCompact, BeforeReplace, BeforeTree, CompactPreparation, Compacting, Hook, HookEvent,
-    SuppliedCompaction, SuppliedSummary, SwitchReason, ToolCallAnswer, ToolUse, TreeMoved, TreePreparation,
+    AgentStart, Answering, BeforeAgentStart, BeforeCompact, BeforeReplace, BeforeTree, CompactPreparation,
+    Compacting, CustomMessage, Hook, HookEvent, ModelChange, SuppliedCompaction, SuppliedSummary,
+    SwitchReason, ToolCallAnswer, ToolUse, TreeMoved, TreePreparation,
 };
 use crate::object::{Object, array, texts};
 
@@ -226,6 +228,67 @@ impl<A: Asks> Hook for JsonHook<A> {
         }
         self.read(HookEvent::ToolResult, payload, signal, |said| tool_result(said, result))
     }
+
+    fn before_agent_start<'a>(&'a self, start: &'a AgentStart) -> Answering<'a, BeforeAgentStart> {
+        let mut payload = Object::default();
+        payload.text("prompt", &start.prompt);
+        payload.json("images", &array(&start.images));
+        payload.text("systemPrompt", &start.system_prompt);
+        self.read(HookEvent::BeforeAgentStart, payload, no_signal(), before_agent_start)
+    }
+
+    /// The body that is answered is the member `payload`.
+    fn before_provider_request<'a>(&'a self, payload: &'a str) -> Answering<'a, Option<String>> {
+        let mut told = Object::default();
+        told.json("payload", payload);
+        self.read(HookEvent::BeforeProviderRequest, told, no_signal(), |said| {
+            Ok(said.object("payload")?.and_then(|_| said.json("payload")))
+        })
+    }
+
+    fn after_provider_response<'a>(
+        &'a self,
+        status: u16,
+        headers: &'a [(String, String)],
+    ) -> Answering<'a, ()> {
+        let mut all = Object::default();
+        for (name, value) in headers {
+            all.json(&escaped(name), &quote(value));
+        }
+        let mut payload = Object::default();
+        payload.json("status", &status.to_string());
+        payload.json("headers", &all.end());
+        self.tell(HookEvent::AfterProviderResponse, payload, no_signal())
+    }
+
+    fn model_select<'a>(&'a self, change: &'a ModelChange) -> Answering<'a, ()> {
+        let mut payload = Object::default();
+        payload.json("model", &model(&change.model));
+        payload.json_if("previousModel", change.previous.as_deref().map(model).as_deref());
+        payload.text("source", change.source.name());
+        self.tell(HookEvent::ModelSelect, payload, no_signal())
+    }
+
+    fn thinking_level_select(&self, level: ThinkingLevel, previous: ThinkingLevel) -> Answering<'_, ()> {
+        let mut payload = Object::default();
+        payload.text("level", level.name());
+        payload.text("previousLevel", previous.name());
+        self.tell(HookEvent::ThinkingLevelSelect, payload, no_signal())
+    }
+}
+
+/// A name as it stands between the quotes of a key.
+fn escaped(name: &str) -> String {
+    quote(name).trim_matches('"').to_owned()
+}
+
+/// A model that is named `provider/id`.
+fn model(name: &str) -> String {
+    let (provider, id) = name.split_once('/').unwrap_or(("", name));
+    let mut model = Object::default();
+    model.text("provider", provider);
+    model.text("id", id);
+    model.end()
 }
 
 /// What a hook may change in a result.
@@ -329,6 +392,25 @@ fn tool_call(said: &Said<'_>) -> Result<ToolCallAnswer, String> {
     Ok(ToolCallAnswer { block: said.flag_if("block")?.unwrap_or(false).then_some(reason), arguments })
 }
 
+/// One message, or several.
+fn before_agent_start(said: &Said<'_>) -> Result<BeforeAgentStart, String> {
+    let several = said.each("messages")?;
+    let messages = if several.is_empty() { said.object("message")?.into_iter().collect() } else { several };
+    Ok(BeforeAgentStart {
+        messages: messages.iter().map(custom_message).collect::<Result<_, _>>()?,
+        system_prompt: said.text_if("systemPrompt")?,
+    })
+}
+
+fn custom_message(said: &Said<'_>) -> Result<CustomMessage, String> {
+    Ok(CustomMessage {
+        custom_type: said.text("customType")?,
+        content: said.content("content")?,
+        display: said.flag_if("display")?.unwrap_or(true),
+        details: said.json("details"),
+    })
+}
+
 /// The result with the parts in it that were answered.
 fn tool_result(said: &Said<'_>, result: &str) -> Result<Option<String>, String> {
     said.objects("content")?;
@@ -346,175 +428,4 @@ fn tool_result(said: &Said<'_>, result: &str) -> Result<Option<String>, String> 
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Mutex;
-
-    use super::*;
-
-    /// Answers always the same, and keeps what it was asked.
-    struct Fixed {
-        answer: Option<&'static str>,
-        asked: Mutex<Vec<String>>,
-    }
-
-    impl Asks for Fixed {
-        fn name(&self) -> &str {
-            "fixed"
-        }
-
-        fn hears(&self, _: HookEvent) -> bool {
-            true
-        }
-
-        fn ask<'a>(
-            &'a self,
-            event: HookEvent,
-            payload: String,
-            _: CancellationToken,
-        ) -> Answering<'a, Option<String>> {
-            assert!(is_valid(&payload), "{payload}");
-            self.asked.lock().unwrap().push(format!("{} {payload}", event.name()));
-            Box::pin(async { Ok(self.answer.map(str::to_owned)) })
-        }
-    }
-
-    fn fixed(answer: &'static str) -> JsonHook<Fixed> {
-        JsonHook(Fixed { answer: Some(answer), asked: Mutex::default() })
-    }
-
-    fn asked(hook: &JsonHook<Fixed>) -> String {
-        hook.0.asked.lock().unwrap().pop().unwrap()
-    }
-
-    fn preparation() -> TreePreparation {
-        TreePreparation {
-            target_id: "t".into(),
-            old_leaf_id: None,
-            common_ancestor_id: Some("c".into()),
-            entries_to_summarize: vec!["{\"id\":1.0}".into()],
-            user_wants_summary: true,
-            custom_instructions: Some("\"".into()),
-            replace_instructions: false,
-            label: None,
-        }
-    }
-
-    fn call() -> ToolUse {
-        ToolUse { id: "c1".into(), name: "ls".into(), arguments: "{\"path\":1e3}".into() }
-    }
-
-    #[tokio::test]
-    async fn before_a_navigation() {
-        let hook = fixed(
-            "{\"cancel\":null,\"summary\":{\"summary\":\"s\\n\",\"details\":{\n\"big\":12345678901234567890}},\"label\":\"l\"}",
-        );
-        let answer = hook.session_before_tree(&preparation(), no_signal()).await.unwrap();
-        assert_eq!(
-            asked(&hook),
-            r#"session_before_tree {"preparation":{"targetId":"t","oldLeafId":null,"commonAncestorId":"c","entriesToSummarize":[{"id":1.0}],"userWantsSummary":true,"customInstructions":"\"","replaceInstructions":false}}"#
-        );
-        let summary = answer.summary.unwrap();
-        assert_eq!(summary.summary, "s\n");
-        assert_eq!(summary.details.unwrap(), "{ \"big\":12345678901234567890}");
-        assert_eq!((answer.cancel, answer.label.as_deref()), (false, Some("l")));
-        let hook = fixed(r#"{"cancel":true,"customInstructions":"i","replaceInstructions":true}"#);
-        let answer = hook.session_before_tree(&preparation(), no_signal()).await.unwrap();
-        assert_eq!((answer.cancel, answer.replace_instructions), (true, Some(true)));
-        assert_eq!(answer.custom_instructions.as_deref(), Some("i"));
-    }
-
-    #[tokio::test]
-    async fn what_says_nothing() {
-        let nothing =
-            [fixed("null"), fixed(" {} "), JsonHook(Fixed { answer: None, asked: Mutex::default() })];
-        for hook in nothing {
-            let told = hook.session_before_tree(&preparation(), no_signal()).await;
-            assert_eq!(told.unwrap(), BeforeTree::default());
-            assert_eq!(hook.session_compacting("s", &[]).await.unwrap(), None);
-            assert_eq!(hook.context(&[]).await.unwrap(), None);
-            assert_eq!(hook.tool_result(&call(), "{}", no_signal()).await.unwrap(), None);
-        }
-    }
-
-    #[tokio::test]
-    async fn a_wrong_shape_is_named() {
-        for (answer, named) in [
-            ("7", "object"),
-            ("{", "object"),
-            (r#"{"cancel":"yes"}"#, "`cancel`"),
-            (r#"{"summary":"s"}"#, "`summary`"),
-            (r#"{"summary":{"summary":7}}"#, "`summary.summary`"),
-            (r#"{"summary":{}}"#, "`summary.summary`"),
-            (r#"{"label":[]}"#, "`label`"),
-        ] {
-            let error = fixed(answer).session_before_tree(&preparation(), no_signal()).await.unwrap_err();
-            assert!(error.contains(named), "{answer}: {error}");
-        }
-        for (answer, named) in [
-            (r#"{"compaction":{"summary":"s","firstKeptEntryId":"a"}}"#, "`compaction.tokensBefore`"),
-            (
-                r#"{"compaction":{"summary":"s","firstKeptEntryId":"a","tokensBefore":1.5}}"#,
-                "`compaction.tokensBefore`",
-            ),
-        ] {
-            let error = before_compact(&Said::new(answer)).unwrap_err();
-            assert!(error.contains(named), "{answer}: {error}");
-        }
-        assert!(compacting(&Said::new(r#"{"context":["a",1]}"#)).unwrap_err().contains("`context`"));
-        assert!(tool_call(&Said::new(r#"{"block":1}"#)).unwrap_err().contains("`block`"));
-        assert!(fixed(r#"{"messages":[1]}"#).context(&[]).await.unwrap_err().contains("`messages`"));
-        for (answer, named) in [(r#"{"content":"x"}"#, "`content`"), (r#"{"isError":0}"#, "`isError`")] {
-            let error = tool_result(&Said::new(answer), "{}").unwrap_err();
-            assert!(error.contains(named), "{answer}: {error}");
-        }
-    }
-
-    #[tokio::test]
-    async fn around_a_call() {
-        let hook = fixed(r#"{"block":true,"reason":"no"}"#);
-        assert_eq!(hook.tool_call(&call()).await.unwrap().block.as_deref(), Some("no"));
-        assert_eq!(asked(&hook), r#"tool_call {"toolCallId":"c1","toolName":"ls","input":{"path":1e3}}"#);
-        let changed = fixed(r#"{"input":{"path":"b"}}"#).tool_call(&call()).await.unwrap();
-        assert_eq!((changed.block, changed.arguments.as_deref()), (None, Some(r#"{"path":"b"}"#)));
-        assert!(fixed(r#"{"block":true}"#).tool_call(&call()).await.unwrap().block.is_some());
-        assert_eq!(fixed(r#"{"block":false,"reason":"no"}"#).tool_call(&call()).await.unwrap().block, None);
-        let hook = fixed(r#"{"content":[{"type":"text","text":"b"}],"isError":true}"#);
-        let result = r#"{"role":"toolResult","toolCallId":"c1","content":[],"isError":false,"timestamp":1}"#;
-        let changed = hook.tool_result(&call(), result, no_signal()).await.unwrap();
-        assert_eq!(
-            asked(&hook),
-            r#"tool_result {"toolCallId":"c1","toolName":"ls","input":{"path":1e3},"content":[],"isError":false}"#
-        );
-        assert_eq!(
-            changed.unwrap(),
-            r#"{"role":"toolResult","toolCallId":"c1","content":[{"type":"text","text":"b"}],"isError":true,"timestamp":1}"#
-        );
-    }
-
-    #[tokio::test]
-    async fn what_is_only_told() {
-        let hook = fixed(r#"{"cancel":7}"#);
-        hook.session_branch(None, no_signal()).await.unwrap();
-        assert_eq!(asked(&hook), "session_branch {}");
-        hook.session_switch(SwitchReason::New, Some("f"), no_signal()).await.unwrap();
-        assert_eq!(asked(&hook), r#"session_switch {"reason":"new","previousSessionFile":"f"}"#);
-        hook.session_compact("{\"id\":1}", true, no_signal()).await.unwrap();
-        assert_eq!(asked(&hook), r#"session_compact {"compactionEntry":{"id":1},"fromExtension":true}"#);
-        let moved = TreeMoved {
-            new_leaf_id: None,
-            old_leaf_id: Some("o".into()),
-            summary_entry: None,
-            from_extension: Some(false),
-        };
-        hook.session_tree(&moved, no_signal()).await.unwrap();
-        assert_eq!(asked(&hook), r#"session_tree {"newLeafId":null,"oldLeafId":"o","fromExtension":false}"#);
-    }
-
-    #[test]
-    fn names_lead_to_events() {
-        for event in HookEvent::ALL {
-            assert_eq!(HookEvent::named(event.name()), Some(event));
-        }
-        assert_eq!(HookEvent::named("session_start"), None);
-    }
-}
+mod tests;

@@ -13,6 +13,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use ramal_model::ThinkingLevel;
 use tokio_util::sync::CancellationToken;
 
 use crate::compact::CompactionSettings;
@@ -175,6 +176,72 @@ pub struct ToolCallAnswer {
     pub arguments: Option<String>,
 }
 
+/// What the user said, before the model is asked for the first time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentStart {
+    /// The text.
+    pub prompt: String,
+    /// Its images: JSON objects.
+    pub images: Vec<String>,
+    /// The system prompt that the model is given with it.
+    pub system_prompt: String,
+}
+
+/// What a hook says to that.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BeforeAgentStart {
+    /// Messages that are appended behind what the user said.
+    pub messages: Vec<CustomMessage>,
+    /// A system prompt in place of the one there is, until the model has nothing more to do.
+    pub system_prompt: Option<String>,
+}
+
+/// A message that is no person's and no model's. The model sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomMessage {
+    /// Whose it is.
+    pub custom_type: String,
+    /// JSON text: a string or an array of blocks.
+    pub content: String,
+    /// Whether it is shown to the user.
+    pub display: bool,
+    /// JSON text to be kept with it.
+    pub details: Option<String>,
+}
+
+/// Why another model answers than before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelSource {
+    /// Somebody chose it.
+    Set,
+    /// It was the next in turn.
+    Cycle,
+    /// It belongs to where one went.
+    Restore,
+}
+
+impl ModelSource {
+    /// The name that extensions know it by.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModelSource::Set => "set",
+            ModelSource::Cycle => "cycle",
+            ModelSource::Restore => "restore",
+        }
+    }
+}
+
+/// Another model answers than before; both are `provider/id`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelChange {
+    /// The one that answers now.
+    pub model: String,
+    /// The one that did; none if there was none.
+    pub previous: Option<String>,
+    /// Why.
+    pub source: ModelSource,
+}
+
 /// Whoever takes part in a session. Each function has a default that does nothing.
 #[expect(unused_variables, reason = "the defaults do nothing")]
 pub trait Hook: Send + Sync {
@@ -286,5 +353,36 @@ pub trait Hook: Send + Sync {
         signal: CancellationToken,
     ) -> Answering<'a, Option<String>> {
         Box::pin(async { Ok(None) })
+    }
+
+    /// Once for each prompt, before the model is asked. What comes later in the order sees the system prompt of
+    /// those before.
+    fn before_agent_start<'a>(&'a self, start: &'a AgentStart) -> Answering<'a, BeforeAgentStart> {
+        Box::pin(async { Ok(BeforeAgentStart::default()) })
+    }
+
+    /// Before a request goes to a provider: another body in place of this one, if any. JSON texts in the words
+    /// of the interface.
+    fn before_provider_request<'a>(&'a self, payload: &'a str) -> Answering<'a, Option<String>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    /// A provider has begun to answer. The names of the headers are in lower case.
+    fn after_provider_response<'a>(
+        &'a self,
+        status: u16,
+        headers: &'a [(String, String)],
+    ) -> Answering<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Another model answers from now on.
+    fn model_select<'a>(&'a self, change: &'a ModelChange) -> Answering<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Another thinking level counts from now on.
+    fn thinking_level_select(&self, level: ThinkingLevel, previous: ThinkingLevel) -> Answering<'_, ()> {
+        Box::pin(async { Ok(()) })
     }
 }

@@ -90,4 +90,21 @@ impl<'a> Said<'a> {
         let object = |item: &str| item.starts_with('{').then(|| item.to_owned());
         self.items(key, "an array of objects", object)
     }
+
+    /// The objects of an array, if there is one.
+    pub(super) fn each(&self, key: &'static str) -> Result<Vec<Said<'a>>, String> {
+        self.objects(key)?;
+        let array = self.get(key).unwrap_or_default();
+        let objects = members::items(array.as_bytes()).filter_map(|object| std::str::from_utf8(object).ok());
+        Ok(objects.map(|object| Said { object, place: key }).collect())
+    }
+
+    /// What a message holds: a string, or an array of objects.
+    pub(super) fn content(&self, key: &'static str) -> Result<String, String> {
+        match self.get(key) {
+            Some(text) if text.starts_with('"') => Ok(text.to_owned()),
+            Some(_) if self.objects(key).is_ok() => Ok(self.json(key).unwrap_or_default()),
+            _ => Err(self.must_be(key, "a string or an array of blocks")),
+        }
+    }
 }

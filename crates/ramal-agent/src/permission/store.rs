@@ -58,7 +58,7 @@ struct Contents {
     allow: Vec<Line>,
 }
 
-/// A rule as it stands in the file. Exactly one of the last three is there.
+/// A rule as it stands in the file. Exactly one of those behind the tool is there.
 #[derive(Deserialize)]
 struct Line {
     project: PathBuf,
@@ -66,15 +66,18 @@ struct Line {
     path: Option<PathBuf>,
     words: Option<Vec<String>>,
     command: Option<String>,
+    /// True where the tool alone knows what it does.
+    unknown: Option<bool>,
 }
 
 impl Line {
     fn rule(self) -> Option<Rule> {
-        let scope = match (self.path, self.words, self.command) {
+        let scope = match (self.path, self.words, self.command, self.unknown) {
             // A relative path would mean something else in each directory.
-            (Some(path), None, None) if path.is_absolute() => Scope::Path(path),
-            (None, Some(words), None) if !words.is_empty() => Scope::Words(words),
-            (None, None, Some(command)) => Scope::Command(command),
+            (Some(path), None, None, None) if path.is_absolute() => Scope::Path(path),
+            (None, Some(words), None, None) if !words.is_empty() => Scope::Words(words),
+            (None, None, Some(command), None) => Scope::Command(command),
+            (None, None, None, Some(true)) => Scope::Unknown,
             _ => return None,
         };
         Some(Rule { tool: self.tool, scope })
@@ -131,6 +134,7 @@ impl Store {
                 Scope::Path(path) => ("path", toml::Value::from(text(path)?)),
                 Scope::Words(words) => ("words", toml::Value::from(words.clone())),
                 Scope::Command(command) => ("command", toml::Value::from(command.as_str())),
+                Scope::Unknown => ("unknown", toml::Value::from(true)),
             };
             let (project, tool) = (toml::Value::from(text(project)?), toml::Value::from(rule.tool.as_str()));
             lines += &format!("\n[[allow]]\nproject = {project}\ntool = {tool}\n{key} = {value}\n");

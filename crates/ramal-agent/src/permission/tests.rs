@@ -182,3 +182,28 @@ fn no_rule_opens_the_users_own_settings() {
     let settings = Access::Write(home.join(".config/ramal/permissions.toml"));
     assert!(question(&permissions, "write", &settings).rules.is_empty());
 }
+
+#[test]
+fn a_tool_of_which_nothing_is_known_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path().join("permissions.toml"));
+    let policy = || Permissions::new(folder.path(), Mode::Ask, Some(store.clone())).0;
+    let mut permissions = policy();
+    let Decision::Ask(asked) = permissions.decide("count", &[Access::Unknown]) else { panic!() };
+    assert_eq!(asked.reason, "use count");
+    permissions.always_in_project(&asked.rules).unwrap();
+    for permissions in [&permissions, &policy()] {
+        assert_eq!(permissions.decide("count", &[Access::Unknown]), Decision::Allow);
+        assert!(matches!(permissions.decide("other", &[Access::Unknown]), Decision::Ask(_)));
+        assert!(
+            matches!(permissions.decide("count", &[Access::Run("ls".into())]), Decision::Ask(_)),
+            "it says nothing of what is known"
+        );
+    }
+    permissions.set_level("other", Level::Allow);
+    assert_eq!(permissions.decide("other", &[Access::Unknown]), Decision::Allow);
+    permissions.set_level("count", Level::Deny);
+    assert!(matches!(permissions.decide("count", &[Access::Unknown]), Decision::Deny(_)));
+    permissions.set_mode(Mode::Refuse);
+    assert!(matches!(permissions.decide("third", &[Access::Unknown]), Decision::Deny(_)));
+}

@@ -103,10 +103,14 @@ pub enum Access {
     Write(PathBuf),
     /// Runs this command.
     Run(String),
+    /// Does something that nobody but the tool knows: one of somebody else's.
+    Unknown,
 }
 
 /// A call of a tool, as it is run.
 pub struct Call<'a> {
+    /// The id that the model gave it.
+    pub id: &'a str,
     /// The arguments as JSON text.
     pub arguments: &'a str,
     /// The directory that relative paths begin at.

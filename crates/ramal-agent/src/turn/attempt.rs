@@ -73,7 +73,7 @@ impl Work<'_> {
     /// was told.
     async fn ask(&self, endpoint: &Endpoint) -> Result<(Outcome, bool), AgentError> {
         let request = self.session.request_at(self.tip.as_deref(), &self.abort).await?;
-        let mut stream = self.session.config().model.stream(endpoint, &request, self.abort.clone());
+        let mut stream = self.session.model().stream(endpoint, &request, self.abort.clone());
         let mut has_begun = false;
         while let Some(event) = stream.next().await {
             if !has_begun {

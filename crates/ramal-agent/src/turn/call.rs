@@ -22,7 +22,7 @@ impl Work<'_> {
             tool_name: call.name.clone(),
             args: call.arguments.clone(),
         });
-        let tool = session.config().tools.iter().find(|tool| tool.spec().name == call.name).cloned();
+        let tool = session.offered().into_iter().find(|tool| tool.spec().name == call.name);
         let result = match tool {
             None => ToolResult::error(format!("There is no tool called {}.", call.name)),
             Some(tool) => self.run_tool(&tool, call).await,
@@ -78,6 +78,7 @@ impl Work<'_> {
             });
         };
         let running = tool.run(Call {
+            id: &call.id,
             arguments: &call.arguments,
             cwd: &cwd,
             overflow: overflow.as_deref(),

@@ -7,6 +7,7 @@ mod at_once;
 mod compaction;
 mod context;
 mod elsewhere;
+mod extended;
 mod handoff;
 mod hooks;
 mod navigation;

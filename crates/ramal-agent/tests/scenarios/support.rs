@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use ramal_agent::compact::CompactionSettings;
 use ramal_agent::hooks::{
-    Answering, BeforeCompact, BeforeReplace, BeforeTree, CompactPreparation, Compacting, Hook, SwitchReason,
-    ToolCallAnswer, ToolUse, TreeMoved, TreePreparation,
+    AgentStart, Answering, BeforeAgentStart, BeforeCompact, BeforeReplace, BeforeTree, CompactPreparation,
+    Compacting, Hook, ModelChange, SwitchReason, ToolCallAnswer, ToolUse, TreeMoved, TreePreparation,
 };
 use ramal_agent::tools::{self, Access};
 use ramal_agent::{AgentConfig, AgentEvent, AgentSession, Permit, Prompt};
@@ -380,6 +380,11 @@ pub(crate) struct TestHook {
     pub(crate) context: Option<Handler<Vec<String>, Option<Vec<String>>>>,
     pub(crate) tool_call: Option<Handler<(String, String), ToolCallAnswer>>,
     pub(crate) tool_result: Option<Handler<String, Option<String>>>,
+    pub(crate) before_start: Option<Handler<AgentStart, BeforeAgentStart>>,
+    pub(crate) request: Option<Handler<String, Option<String>>>,
+    pub(crate) response: Option<Handler<u16, ()>>,
+    pub(crate) model: Option<Handler<ModelChange, ()>>,
+    pub(crate) thinking: Option<Handler<(ThinkingLevel, ThinkingLevel), ()>>,
 }
 
 /// A handler of a [`TestHook`].
@@ -477,6 +482,26 @@ impl Hook for TestHook {
         _: CancellationToken,
     ) -> Answering<'a, Option<String>> {
         asked(&self.tool_result, || result.into())
+    }
+
+    fn before_agent_start<'a>(&'a self, start: &'a AgentStart) -> Answering<'a, BeforeAgentStart> {
+        asked(&self.before_start, || start.clone())
+    }
+
+    fn before_provider_request<'a>(&'a self, payload: &'a str) -> Answering<'a, Option<String>> {
+        asked(&self.request, || payload.into())
+    }
+
+    fn after_provider_response<'a>(&'a self, status: u16, _: &'a [(String, String)]) -> Answering<'a, ()> {
+        asked(&self.response, || status)
+    }
+
+    fn model_select<'a>(&'a self, change: &'a ModelChange) -> Answering<'a, ()> {
+        asked(&self.model, || change.clone())
+    }
+
+    fn thinking_level_select(&self, level: ThinkingLevel, previous: ThinkingLevel) -> Answering<'_, ()> {
+        asked(&self.thinking, || (level, previous))
     }
 }
 

@@ -128,7 +128,7 @@ async fn events_carry_what_the_wire_names() {
                 assert_eq!(json["isError"], false);
                 assert!(json["result"]["content"].is_array());
             }
-            AgentEvent::AgentEnd { messages } => assert_eq!(messages.len(), 4),
+            AgentEvent::AgentEnd { messages, .. } => assert_eq!(messages.len(), 4),
             _ => {}
         }
     }

@@ -18,7 +18,7 @@ const missing = (what) => () => {
   throw new Error(`${what} is not there: ramal shows texts of extensions, and nothing that they draw`);
 };
 const told = new Set();
-const ignored = (what) => () => {
+export const ignored = (what) => () => {
   if (!told.has(what)) native.log("warn", `${what} does nothing here: ramal shows texts of extensions, and nothing that they draw`);
   told.add(what);
 };
@@ -46,7 +46,10 @@ const ui = Object.freeze({
   pasteToEditor: (text) => void quick("ui.set_editor", quick("ui.editor_text") + String(text)),
   getEditorText: () => quick("ui.editor_text"),
   setWorkingMessage: (text) => void quick("ui.status", "working", text ?? null),
-  custom: missing("ctx.ui.custom"),
+  custom: async () => missing("ctx.ui.custom")(),
+  setWorkingVisible: ignored("ctx.ui.setWorkingVisible"),
+  addAutocompleteProvider: ignored("ctx.ui.addAutocompleteProvider"),
+  getEditorComponent: () => undefined,
   setFooter: ignored("ctx.ui.setFooter"),
   setHeader: ignored("ctx.ui.setHeader"),
   setEditorComponent: ignored("ctx.ui.setEditorComponent"),
@@ -59,8 +62,8 @@ const ui = Object.freeze({
   getTheme: () => undefined,
   getToolsExpanded: () => false,
   setToolsExpanded: () => {},
-  setWorkingIndicator: () => {},
-  setHiddenThinkingLabel: () => {},
+  setWorkingIndicator: ignored("ctx.ui.setWorkingIndicator"),
+  setHiddenThinkingLabel: ignored("ctx.ui.setHiddenThinkingLabel"),
   get theme() {
     return theme;
   },
@@ -108,9 +111,69 @@ function modelRegistry() {
     hasConfiguredAuth: (model) => find(model?.provider, model?.id) !== undefined,
     getApiKey: async () => undefined,
     getApiKeyForProvider: async () => undefined,
-    getApiKeyAndHeaders: async () => ({ ok: false, error: "ramal gives no keys to extensions" }),
+    // Models are asked without a key in the extension's hands.
+    getApiKeyAndHeaders: async (model) =>
+      find(model?.provider, model?.id)
+        ? { ok: true, apiKey: undefined, headers: undefined }
+        : { ok: false, error: `the model ${model?.provider}/${model?.id} cannot be used` },
+    getProviderDisplayName: (provider) => String(provider),
+    isUsingOAuth: () => false,
+    complete,
+    completeSimple: complete,
+    stream,
+    streamSimple: stream,
+    findOfType: () => undefined,
+    classify: missingModel("classify"),
+    generateImages: missingModel("generateImages"),
   });
 }
+
+const missingModel = (what) => async () => {
+  throw new Error(`ctx.modelRegistry.${what} is not there: ramal asks models for texts`);
+};
+
+/** Asks a model, without tools. What goes wrong stands in the answer, as do an abort and what it took. */
+export function complete(model, asked, options) {
+  const { maxTokens = null, reasoning = null, signal } = options ?? {};
+  const request = { systemPrompt: asked?.systemPrompt ?? null, messages: asked?.messages ?? [], maxTokens, reasoning };
+  return slow("model.complete", [`${model?.provider}/${model?.id}`, request], signal);
+}
+
+/** As `complete`, in the form of a stream, which comes when all of it is there. */
+export function stream(model, asked, options) {
+  const result = complete(model, asked, options);
+  result.catch(() => {});
+  return {
+    result: () => result,
+    async *[Symbol.asyncIterator]() {
+      const message = await result;
+      yield { type: "start", partial: message };
+      for (const [contentIndex, block] of message.content.entries()) {
+        const text = block.type === "text" ? block.text : block.type === "thinking" ? block.thinking : undefined;
+        if (text === undefined) continue;
+        yield { type: `${block.type}_start`, contentIndex, partial: message };
+        yield { type: `${block.type}_delta`, contentIndex, delta: text, partial: message };
+        yield { type: `${block.type}_end`, contentIndex, content: text, partial: message };
+      }
+      const failed = message.stopReason === "error" || message.stopReason === "aborted";
+      yield failed ? { type: "error", reason: message.stopReason, error: message } : { type: "done", reason: message.stopReason, message };
+    },
+  };
+}
+
+/** The parts of a system prompt. ramal's own is one text, to which they are added. */
+export const promptOptions = () => ({
+  cwd: quick("cwd"),
+  selectedTools: quick("session.current") === null ? [] : quick("tools.active"),
+  hiddenTools: [],
+  toolSnippets: {},
+  toolGuidelines: {},
+  promptGuidelines: [],
+  appendSystemPrompt: "",
+  sections: {},
+  contextFiles: [],
+  skills: [],
+});
 
 /** A context of the session that is open now. A command may also move and leave it. */
 export function context(signal, isCommand) {
@@ -125,7 +188,7 @@ export function context(signal, isCommand) {
       return quick("ui.has");
     },
     get mode() {
-      return quick("ui.has") ? "tui" : "print";
+      return quick("mode");
     },
     ui,
     get sessionManager() {
@@ -137,6 +200,10 @@ export function context(signal, isCommand) {
     get modelRegistry() {
       return modelRegistry();
     },
+    get thinkingLevel() {
+      return quick("thinking");
+    },
+    scopedModels: [],
     signal,
     isIdle: () => quick("is_idle", where.session),
     abort: () => void quick("abort", where.session),
@@ -158,7 +225,7 @@ export function context(signal, isCommand) {
       return isCommand ? done : void ended;
     },
     getSystemPrompt: () => quick("system_prompt", where.session),
-    getSystemPromptOptions: () => ({ cwd: quick("cwd") }),
+    getSystemPromptOptions: promptOptions,
     shutdown: () => void quick("shutdown"),
     isProjectTrusted: () => true,
   };

@@ -8,9 +8,10 @@ import "ramal:console";
 import "node:buffer";
 import "node:crypto";
 import "ramal:fetch";
-import { context, sendMessage } from "ramal:context";
+import { context, ignored, promptOptions, sendMessage } from "ramal:context";
 import { decode, encode } from "ramal:clone";
 import { fire } from "ramal:timers";
+import { runOperations } from "ramal:tools";
 import { describe, native, quick, settle, slow } from "ramal:native";
 
 const handlers = new Map();
@@ -18,6 +19,7 @@ const commands = new Map();
 const tools = new Map();
 const shortcuts = new Map();
 const renderers = new Map();
+const entryRenderers = new Map();
 const flags = new Map();
 const channels = new Map();
 
@@ -64,6 +66,9 @@ function deliver(channel, nodes) {
     }
   }
 }
+
+/** Something that is taken and does nothing; the log says why. */
+const without = (what, why) => (name) => native.log("warn", `${what} ${typeof name === "string" ? name : name?.id ?? ""} does nothing here: ${why}`);
 
 const pi = {
   on(event, handler) {
@@ -120,6 +125,19 @@ const pi = {
     renderers.set(String(customType), render);
     quick("register", "renderer", String(customType), null);
   },
+  registerEntryRenderer(customType, render) {
+    must(typeof render === "function", "registerEntryRenderer: the renderer must be a function");
+    entryRenderers.set(String(customType), render);
+    quick("register", "entry_renderer", String(customType), null);
+  },
+  registerMarkdownTransformer: ignored("registerMarkdownTransformer"),
+  registerToolRenderer: ignored("registerToolRenderer"),
+  registerVirtualModel: without("registerVirtualModel", "models come from ramal's catalog"),
+  unregisterVirtualModel: () => {},
+  registerMcpServer: without("registerMcpServer", "ramal speaks to no MCP servers"),
+  unregisterMcpServer: () => {},
+  getMcpServers: () => [],
+  getSettings: () => ({}),
   registerProvider: (name) => native.log("warn", `registerProvider ${name} does nothing here: models come from ramal's catalog`),
   unregisterProvider: () => {},
   sendMessage,
@@ -138,9 +156,9 @@ const pi = {
   setModel: async (model) => quick("set_model", typeof model === "string" ? model : `${model?.provider}/${model?.id}`),
   getThinkingLevel: () => quick("thinking"),
   setThinkingLevel: (level) => void quick("set_thinking", String(level)),
-  getActiveTools: () => quick("tools").map((tool) => tool.name),
-  getAllTools: () => quick("tools"),
-  setActiveTools: () => native.log("warn", "setActiveTools does nothing here: which tools there are is set with --tools"),
+  getActiveTools: () => quick("tools.active"),
+  getAllTools: () => quick("tools").map((tool) => ({ ...tool, promptGuidelines: tools.get(tool.name)?.promptGuidelines })),
+  setActiveTools: (names) => void quick("tools.activate", [...names].map(String)),
   events: bus,
   logger: Object.freeze({
     debug: (...args) => console.debug(...args),
@@ -167,6 +185,29 @@ const chained = {
   before_agent_start: ["systemPrompt"],
 };
 
+/** What an answer says, where it does not say it by its members. */
+async function saidBy(event, answer, told, signal) {
+  if (event === "before_provider_request") {
+    told.payload = answer;
+    return { payload: answer };
+  }
+  if (event === "user_bash" && answer.operations && !answer.result) {
+    return { result: await runOperations(answer.operations, told.command, told.cwd, signal) };
+  }
+  return answer;
+}
+
+/** What handlers changed of the parts of the system prompt stands at its end. */
+function customized(told, said) {
+  const { options, systemPrompt } = told;
+  const parts = Object.entries(options.sections ?? {}).filter(([, text]) => text).map(([name, text]) => `<${name}>\n${text}\n</${name}>`);
+  if (options.promptGuidelines?.length) parts.unshift(options.promptGuidelines.map((line) => `- ${line}`).join("\n"));
+  if (options.appendSystemPrompt) parts.unshift(options.appendSystemPrompt);
+  const base = options.forceSystemPrompt ?? options.customPrompt ?? systemPrompt;
+  if (!parts.length && base === told.given) return said;
+  return { ...said, systemPrompt: [base, ...parts].join("\n\n") };
+}
+
 /** Whether no other handler is asked. */
 const ends = (event, answer) =>
   answer.cancel === true || (event === "tool_call" && answer.block === true) ||
@@ -183,6 +224,11 @@ async function heard(event, payload, signal) {
   }
   const ctx = context(signal, false);
   const told = { ...payload, signal };
+  if (event === "before_agent_start") {
+    const options = promptOptions();
+    told.messageType = "user";
+    told.systemPromptOptions = options;
+  }
   const before = event === "tool_call" ? JSON.stringify(told.input) : undefined;
   let said;
   for (const [name, handler] of asked) {
@@ -195,12 +241,16 @@ async function heard(event, payload, signal) {
       continue;
     }
     if (answer === null || typeof answer !== "object") continue;
+    answer = await saidBy(event, answer, told, signal);
     const kept = taken(answer, Object.keys(answer));
     if (event === "before_agent_start" && kept.message) kept.messages = [...(said?.messages ?? []), kept.message];
     // The last who says something of the prompt of a compaction says all of it.
     said = event === "session.compacting" && Object.keys(kept).length ? kept : { ...said, ...kept };
     Object.assign(told, taken(answer, chained[event] ?? []));
     if (ends(event, answer)) break;
+  }
+  if (event === "before_agent_start") {
+    said = customized({ options: told.systemPromptOptions, systemPrompt: told.systemPrompt, given: payload.systemPrompt }, said);
   }
   if (before !== undefined && JSON.stringify(told.input) !== before) said = { ...said, input: told.input };
   return said;
@@ -231,6 +281,9 @@ function lines(shown) {
   return Array.isArray(drawn) ? drawn.join("\n") : null;
 }
 
+/** What a renderer is told besides. */
+const rendering = (expanded) => ({ expanded, keyText: (key) => key, keyHint: (_, text) => text });
+
 const kinds = {
   async load(path) {
     const module = await import(path);
@@ -254,7 +307,8 @@ const kinds = {
     await shortcut.handler(context(signal, true));
   },
   tool: executed,
-  render: async (name, { message, expanded }) => lines(await renderers.get(name)?.(message, { expanded }, context(new AbortController().signal, false).ui.theme)),
+  render_entry: async (name, { message, expanded }) => lines(await entryRenderers.get(name)?.(message, rendering(expanded), context(new AbortController().signal, false).ui.theme)),
+  render: async (name, { message, expanded }) => lines(await renderers.get(name)?.(message, rendering(expanded), context(new AbortController().signal, false).ui.theme)),
   bus: async (channel, nodes) => deliver(channel, nodes),
 };
 

@@ -95,8 +95,82 @@ export function parseFrontmatter(text) {
   return { frontmatter: Object.fromEntries(pairs.map(([, key, value]) => [key, plain(value)])), body: text.slice(found[0].length) };
 }
 
-export const getMarkdownTheme = () => ({});
+export {
+  createBashTool,
+  createBashTool as createBashToolDefinition,
+  createEditTool,
+  createEditTool as createEditToolDefinition,
+  createFindTool,
+  createFindTool as createFindToolDefinition,
+  createGrepTool,
+  createGrepTool as createGrepToolDefinition,
+  createLocalBashOperations,
+  createLsTool,
+  createLsTool as createLsToolDefinition,
+  createReadTool,
+  createReadTool as createReadToolDefinition,
+  createWriteTool,
+  createWriteTool as createWriteToolDefinition,
+} from "ramal:tools";
+import * as made from "ramal:tools";
+
+export const createReadOnlyTools = (cwd) => [made.createReadTool, made.createGrepTool, made.createFindTool, made.createLsTool].map((make) => make(cwd));
+export const createCodingTools = (cwd) => [made.createReadTool, made.createBashTool, made.createEditTool, made.createWriteTool].map((make) => make(cwd));
+export const createAllTools = (cwd) => Object.fromEntries([...createCodingTools(cwd), ...createReadOnlyTools(cwd).slice(1)].map((tool) => [tool.name, tool]));
+
+const queues = new Map();
+
+/** Does one thing after the other with a file. */
+export async function withFileMutationQueue(path, work) {
+  const before = queues.get(path);
+  const mine = (async () => {
+    await before?.catch(() => {});
+    return await work();
+  })();
+  queues.set(path, mine);
+  try {
+    return await mine;
+  } finally {
+    if (queues.get(path) === mine) queues.delete(path);
+  }
+}
+
+const LANGUAGES = {
+  c: "c", h: "c", cpp: "cpp", hpp: "cpp", cs: "csharp", css: "css", go: "go", html: "html", java: "java", js: "javascript", jsx: "javascript",
+  json: "json", kt: "kotlin", lua: "lua", md: "markdown", mjs: "javascript", php: "php", py: "python", rb: "ruby", rs: "rust", scala: "scala",
+  sh: "bash", sql: "sql", swift: "swift", toml: "toml", ts: "typescript", tsx: "typescript", xml: "xml", yaml: "yaml", yml: "yaml",
+};
+export const getLanguageFromPath = (path) => LANGUAGES[/\.(\w+)$/.exec(String(path))?.[1]?.toLowerCase()];
+
+/** Which lines a call of `read` is for. */
+export function formatReadLineRange(args, theme) {
+  const { offset, limit } = args ?? {};
+  if (offset === undefined && limit === undefined) return "";
+  const first = offset ?? 1;
+  const range = `:${first}${limit === undefined ? "" : `-${first + limit - 1}`}`;
+  return theme?.fg ? theme.fg("warning", range) : range;
+}
+
+/** Text as it is: the colours are the user's. */
+export const highlightCode = (code) => String(code).split("\n");
+const plain = new Proxy({}, { get: () => (text) => String(text ?? "") });
+export const getMarkdownTheme = () => plain;
+export const getSettingsListTheme = () => plain;
+export const getSelectListTheme = () => plain;
 export const keyHint = (_, text) => text;
+export const keyText = (key) => String(key);
+export const rawKeyHint = (key, text) => `${key} ${text}`;
+export const initTheme = () => {};
+
+const absent = (name, why) => () => {
+  throw new Error(`${name} is not there: ${why}`);
+};
+const oneSession = "an extension takes part in the session that is open; ctx.sessionManager reads it";
+export const createAgentSession = absent("createAgentSession", oneSession);
+export const SessionManager = new Proxy(function () {}, {
+  construct: absent("SessionManager", oneSession),
+  get: (target, name) => (typeof name === "string" && !["prototype", "name", "length"].includes(name) ? absent(`SessionManager.${name}`, oneSession) : target[name]),
+});
 
 const drawn = (name) =>
   class {
@@ -107,5 +181,9 @@ const drawn = (name) =>
 export const DynamicBorder = drawn("DynamicBorder");
 export const BorderedLoader = drawn("BorderedLoader");
 export const CustomEditor = drawn("CustomEditor");
+export const ModelSelectorComponent = drawn("ModelSelectorComponent");
+export const SettingsManager = drawn("SettingsManager");
+export const AuthStorage = drawn("AuthStorage");
+export const ModelRegistry = drawn("ModelRegistry");
 
 export default { defineTool, isToolCallEventType, convertToLlm, serializeConversation };

@@ -104,6 +104,9 @@ export const Editor = drawn("Editor");
 export const Image = drawn("Image");
 export const Loader = drawn("Loader");
 export const CancellableLoader = drawn("CancellableLoader");
+export const TUI = drawn("TUI");
+export const ProcessTerminal = drawn("ProcessTerminal");
+export const CombinedAutocompleteProvider = drawn("CombinedAutocompleteProvider");
 
 /** Names of keys, as in keybinding files. */
 export const Key = new Proxy(
@@ -121,6 +124,14 @@ export const Key = new Proxy(
   { get: (target, name) => target[name] ?? String(name) },
 );
 export const matchesKey = (data, key) => data === key;
+export const parseKey = (data) => String(data);
+export const isKeyRelease = () => false;
+export const isKeyRepeat = () => false;
+export const CURSOR_MARKER = "";
+export const renderFakeCursor = (text) => String(text ?? "");
+export const setKittyProtocolActive = () => {};
+export const getKeybindings = () => ({ matches: () => false, getKeys: () => [] });
+export const decodeKittyPrintable = () => undefined;
 
 export function fuzzyMatch(query, text) {
   const wanted = query.toLowerCase();

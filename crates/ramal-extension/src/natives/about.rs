@@ -14,6 +14,7 @@ pub(super) const OPS: &[(&str, Op)] = &[
     ("env", Op::Quick(variable)),
     ("env.names", Op::Quick(variables)),
     ("cwd", Op::Quick(cwd)),
+    ("mode", Op::Quick(|call, _| Ok(quote(call.record.world.options.mode.name())))),
     ("uuid", Op::Quick(uuid)),
     ("random", Op::Quick(random)),
     ("report", Op::Quick(report)),

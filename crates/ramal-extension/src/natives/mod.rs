@@ -28,8 +28,11 @@ mod register;
 mod run;
 mod say;
 mod session;
+mod tools;
 mod ui;
 mod web;
+
+pub(crate) use models::model;
 
 /// Who calls.
 #[derive(Clone)]
@@ -52,7 +55,7 @@ enum Op {
     Slow(Slow),
 }
 
-const TABLES: [&[(&str, Op)]; 13] = [
+const TABLES: [&[(&str, Op)]; 14] = [
     about::OPS,
     child::OPS,
     crypto::OPS,
@@ -64,6 +67,7 @@ const TABLES: [&[(&str, Op)]; 13] = [
     register::OPS,
     say::OPS,
     session::OPS,
+    tools::OPS,
     ui::OPS,
     web::OPS,
 ];
@@ -137,8 +141,10 @@ fn said(error: impl std::fmt::Display) -> String {
 impl Call {
     /// The session at work.
     fn session(&self) -> Result<AgentSession, String> {
-        self.record.world.session().ok_or_else(|| {
-            "there is no session yet: use this in a handler, not while the extension is loaded".into()
+        let world = &self.record.world;
+        world.session().ok_or_else(|| match world.has_ended() {
+            true => "this context belongs to an extension that has ended: the extensions were loaded anew, or the program ends; use the context that a handler gets then".into(),
+            false => "there is no session yet: use this in a handler, not while the extension is loaded".into(),
         })
     }
 

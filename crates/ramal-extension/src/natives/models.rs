@@ -1,8 +1,9 @@
 //! Models, what they are asked with, and how full the context is.
 
-use ramal_model::{Endpoint, ThinkingLevel};
+use ramal_model::{Endpoint, Request, ThinkingLevel};
 use ramal_session::json::quote;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::{Answer, Args, Call, Op, nothing, said};
 
@@ -15,11 +16,11 @@ pub(super) const OPS: &[(&str, Op)] = &[
     ("set_thinking", Op::Quick(set_thinking)),
     ("context_usage", Op::Quick(usage)),
     ("system_prompt", Op::Quick(|call, args| Ok(quote(&call.session_of(args.at(0))?.system_prompt())))),
-    ("tools", Op::Quick(tools)),
+    ("model.complete", Op::Slow(|call, args, abort| Box::pin(complete(call, args, abort)))),
 ];
 
 /// A model without its key and its address.
-fn model(endpoint: &Endpoint) -> Value {
+pub(crate) fn model(endpoint: &Endpoint) -> Value {
     let input = if endpoint.sees { json!(["text", "image"]) } else { json!(["text"]) };
     json!({
         "provider": endpoint.provider,
@@ -29,6 +30,13 @@ fn model(endpoint: &Endpoint) -> Value {
         "maxTokens": endpoint.max_output,
         "reasoning": endpoint.thinks,
         "input": input,
+        "api": endpoint.api.name(),
+        "cost": {
+            "input": endpoint.cost.input,
+            "output": endpoint.cost.output,
+            "cacheRead": endpoint.cost.cache_read,
+            "cacheWrite": endpoint.cost.cache_write,
+        },
     })
 }
 
@@ -85,17 +93,26 @@ fn usage(call: &Call, args: &Args) -> Answer {
     Ok(json!({ "tokens": tokens, "contextWindow": window, "percent": percent }).to_string())
 }
 
-fn tools(call: &Call, _: &Args) -> Answer {
-    let mut all: Vec<Value> = ramal_agent::tools::all()
-        .iter()
-        .map(|tool| tool.spec())
-        .map(|spec| json!({ "name": spec.name, "description": spec.description }))
-        .collect();
-    for record in call.record.world.records() {
-        record.registered(|registered| {
-            let own = registered.tools.iter();
-            all.extend(own.map(|(name, about)| json!({ "name": name, "description": about.description })));
-        });
+/// Asks a model for one answer, which is kept nowhere. No tool is offered, and no hook sees it.
+async fn complete(call: Call, args: Args, abort: CancellationToken) -> Answer {
+    let session = call.session()?;
+    let (name, asked) = (args.text(0)?, args.at(1));
+    let endpoint =
+        session.find_model(name).map_err(|why| format!("the model {name} cannot be used: {why}"))?;
+    let messages = asked.get("messages").and_then(Value::as_array);
+    let messages: Vec<String> = messages.into_iter().flatten().map(Value::to_string).collect();
+    if messages.is_empty() {
+        return Err("complete: there is no message to be answered".into());
     }
-    serde_json::to_string(&all).map_err(said)
+    let level = asked.get("reasoning").and_then(Value::as_str);
+    let request = Request {
+        system: asked.get("systemPrompt").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        messages,
+        thinking: level.and_then(|level| level.parse().ok()).unwrap_or_default(),
+        max_output: asked.get("maxTokens").and_then(Value::as_u64),
+        ..Request::default()
+    };
+    let outcome = session.language_model().stream(&endpoint, &request, abort).outcome().await;
+    // What went wrong stands in the answer.
+    Ok(outcome.answer.to_message_now(&endpoint))
 }

@@ -1,8 +1,11 @@
 //! What an extension gives, and what it learns of the others.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{Answer, Args, Call, Op, nothing, said, text_or_null};
+use crate::tool::ExtensionTool;
 
 pub(super) const OPS: &[(&str, Op)] = &[
     ("register", Op::Quick(register)),
@@ -13,7 +16,14 @@ pub(super) const OPS: &[(&str, Op)] = &[
 ];
 
 fn register(call: &Call, args: &Args) -> Answer {
-    call.record.register(args.text(0)?, args.text(1)?, args.at(2).clone())?;
+    let (kind, name) = (args.text(0)?, args.text(1)?);
+    call.record.register(kind, name, args.at(2).clone())?;
+    // One that comes later than the session is brought to it.
+    if kind == "tool"
+        && let Some(session) = call.record.world.session()
+    {
+        session.add_tool(Arc::new(ExtensionTool { record: Arc::clone(&call.record), name: name.to_owned() }));
+    }
     nothing()
 }
 
@@ -51,7 +61,7 @@ fn bus(call: &Call, args: &Args) -> Answer {
     let world = &call.record.world;
     let mut full = Vec::new();
     for record in world.records() {
-        let is_self = std::sync::Arc::ptr_eq(&record, &call.record);
+        let is_self = Arc::ptr_eq(&record, &call.record);
         if !is_self && !record.send_over_bus(channel, nodes) {
             full.push(record.name());
         }

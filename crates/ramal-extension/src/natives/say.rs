@@ -1,5 +1,6 @@
 //! What an extension says: to the model, and beside it.
 
+use ramal_agent::hooks::CustomMessage;
 use ramal_agent::{AgentError, AgentSession, Prompt};
 use ramal_session::json::quote;
 use ramal_session::{Role, json};
@@ -55,32 +56,14 @@ fn prompt(content: &Value) -> Result<Prompt, String> {
 }
 
 /// A message of the extension's own, as an entry; the model sees it, and answers if that is wanted.
-struct Message {
-    kind: String,
-    /// JSON text.
-    content: String,
-    display: bool,
-    details: Option<String>,
-}
-
-impl Message {
-    fn append(&self, session: &AgentSession) -> Result<String, String> {
-        let (kind, details) = (&self.kind, self.details.as_deref());
-        let id = session.with_session(|manager| {
-            manager.append_custom_message_entry(kind, &self.content, self.display, details)
-        });
-        Ok(id.map_err(said)?.to_string())
-    }
-}
-
 fn send_message(call: &Call, args: &Args) -> Answer {
     let session = call.session()?;
     let content = args.text(1)?;
     if !json::is_valid(content) || !content.starts_with(['"', '[']) {
         return Err("sendMessage: `content` must be a string or an array of blocks".into());
     }
-    let message = Message {
-        kind: args.text(0)?.to_owned(),
+    let message = CustomMessage {
+        custom_type: args.text(0)?.to_owned(),
         content: content.to_owned(),
         display: args.flag(2),
         details: args.text_if(3).map(str::to_owned),
@@ -88,7 +71,7 @@ fn send_message(call: &Call, args: &Args) -> Answer {
     let (triggers, later) = (args.flag(4), matches!(args.text_if(5), Some("followUp" | "nextTurn")));
     let triggers = triggers && args.text_if(5) != Some("nextTurn");
     if session.running().is_none() {
-        let id = message.append(&session)?;
+        let id = session.append_custom_message(&message).map_err(said)?;
         if triggers {
             session.go_on().map_err(said)?;
         }
@@ -96,14 +79,14 @@ fn send_message(call: &Call, args: &Args) -> Answer {
     }
     if !later {
         // The model sees it with its next request; if it makes none, it is asked afterwards.
-        let id = message.append(&session)?;
+        let id = session.append_custom_message(&message).map_err(said)?;
         if triggers {
             after(call, session, move |session| answer(session, &id));
         }
         return nothing();
     }
     after(call, session, move |session| {
-        message.append(session)?;
+        session.append_custom_message(&message).map_err(said)?;
         if triggers { session.go_on().map_err(said) } else { Ok(()) }
     });
     nothing()

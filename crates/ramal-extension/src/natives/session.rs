@@ -1,7 +1,7 @@
 //! Reads of the session, and small appends: each turns into JSON what is asked for, and no more.
 
 use ramal_session::json::quote;
-use ramal_session::{At, EntryRef};
+use ramal_session::{At, EntryId, EntryRef, SessionManager};
 
 use super::{Answer, Args, Call, Op, nothing, said, text_or_null};
 
@@ -76,36 +76,33 @@ pub(super) const OPS: &[(&str, Op)] = &[
     (
         "append.message",
         Op::Quick(|call, args| {
-            call.with(args.at(0), |manager| Ok(quote(&manager.append_message(args.text(1)?).map_err(said)?)))
+            append(call, args, |manager| manager.append_message(args.text(1)?).map_err(said))
         }),
     ),
     (
         "append.entry",
         Op::Quick(|call, args| {
-            call.with(args.at(0), |manager| {
-                Ok(quote(&manager.append_custom_entry(args.text(1)?, args.text_if(2)).map_err(said)?))
+            append(call, args, |manager| {
+                manager.append_custom_entry(args.text(1)?, args.text_if(2)).map_err(said)
             })
         }),
     ),
     (
         "append.custom_message",
         Op::Quick(|call, args| {
-            call.with(args.at(0), |manager| {
-                let id = manager.append_custom_message_entry(
-                    args.text(1)?,
-                    args.text(2)?,
-                    args.flag(3),
-                    args.text_if(4),
-                );
-                Ok(quote(&id.map_err(said)?))
+            append(call, args, |manager| {
+                let (content, details) = (args.text(2)?, args.text_if(4));
+                manager
+                    .append_custom_message_entry(args.text(1)?, content, args.flag(3), details)
+                    .map_err(said)
             })
         }),
     ),
     (
         "set_label",
         Op::Quick(|call, args| {
-            call.with(args.at(0), |manager| {
-                Ok(quote(&manager.append_label_change(args.text(1)?, args.text_if(2)).map_err(said)?))
+            append(call, args, |manager| {
+                manager.append_label_change(args.text(1)?, args.text_if(2)).map_err(said)
             })
         }),
     ),
@@ -117,6 +114,17 @@ pub(super) const OPS: &[(&str, Op)] = &[
         }),
     ),
 ];
+
+/// Appends something, and tells it.
+fn append(
+    call: &Call,
+    args: &Args,
+    work: impl FnOnce(&mut SessionManager) -> Result<EntryId, String>,
+) -> Answer {
+    let id = call.with(args.at(0), work)?;
+    call.session()?.tell_appended(&id);
+    Ok(quote(&id))
+}
 
 fn path(path: Option<&std::path::Path>) -> String {
     path.map_or_else(|| "null".into(), |path| quote(&path.to_string_lossy()))

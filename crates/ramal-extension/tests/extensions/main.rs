@@ -9,14 +9,18 @@
 
 mod support;
 
+mod around;
 mod commands;
 mod events;
 mod files;
 mod hostile;
+mod models;
 mod modules;
 mod network;
 mod programs;
+mod replaced;
 mod sessions;
 mod stubborn;
+mod surface;
 mod tools;
 mod tricks;

@@ -16,11 +16,11 @@ use ramal_extension::ui::{Answer as UiAnswer, Notice, Placement, Question};
 use ramal_extension::{Always, Extensions, LoadProblem, LogLine, Options, RunError, Ui};
 use ramal_model::{
     Answer, AnswerStream, Block, Endpoint, Event, LanguageModel, ModelError, Request, RetryPolicy, Source,
-    StopReason, ThinkingLevel,
+    StopReason, ThinkingLevel, Watch,
 };
 use ramal_session::SessionManager;
 use ramal_testing::endpoint::demo;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +29,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) enum Say {
     Text(String),
     Call(&'static str, String),
+    /// Nothing comes until it is aborted.
+    Never,
 }
 
 pub(crate) fn text(text: &str) -> Say {
@@ -42,11 +44,55 @@ pub(crate) struct Scripted {
     pub(crate) requests: Mutex<Vec<Request>>,
 }
 
+impl Scripted {
+    fn next(&self, request: &Request) -> Say {
+        self.requests.lock().unwrap().push(request.clone());
+        self.answers.lock().unwrap().pop_front().unwrap_or_else(|| text("done"))
+    }
+}
+
 impl LanguageModel for Scripted {
     fn stream(&self, _: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
-        self.requests.lock().unwrap().push(request.clone());
-        let say = self.answers.lock().unwrap().pop_front().unwrap_or_else(|| text("done"));
-        AnswerStream::new(Playing(say), abort)
+        AnswerStream::new(Playing(self.next(request)), abort)
+    }
+
+    fn stream_watched(
+        &self,
+        _: &Endpoint,
+        request: &Request,
+        watch: Arc<dyn Watch>,
+        abort: CancellationToken,
+    ) -> AnswerStream {
+        let say = self.next(request);
+        let body = json!({ "system": request.system, "temperature": 1 }).to_string();
+        let watching = Box::pin(async move {
+            let sent = watch.before(body).await;
+            watch.after(429, vec![("retry-after".into(), "1".into())]).await;
+            sent
+        });
+        AnswerStream::new(Watched { watching: Some(watching), playing: Playing(say) }, abort)
+    }
+}
+
+/// An answer that says what was sent, and then what it says.
+struct Watched {
+    watching: Option<Pin<Box<dyn Future<Output = String> + Send>>>,
+    playing: Playing,
+}
+
+impl Source for Watched {
+    fn poll_more(
+        &mut self,
+        cx: &mut Context<'_>,
+        answer: &mut Answer,
+        out: &mut Vec<Event>,
+    ) -> Poll<Result<bool, ModelError>> {
+        if let Some(watching) = &mut self.watching {
+            let Poll::Ready(sent) = watching.as_mut().poll(cx) else { return Poll::Pending };
+            self.watching = None;
+            answer.blocks.push(Block::Thinking { thinking: sent, signature: None, redacted: false });
+        }
+        self.playing.poll_more(cx, answer, out)
     }
 }
 
@@ -60,6 +106,7 @@ impl Source for Playing {
         out: &mut Vec<Event>,
     ) -> Poll<Result<bool, ModelError>> {
         match &self.0 {
+            Say::Never => return Poll::Pending,
             Say::Text(text) => {
                 answer.blocks.push(Block::Text { text: text.clone(), signature: None });
                 out.push(Event::TextStart { block: 0 });
@@ -80,15 +127,18 @@ impl Source for Playing {
     }
 }
 
-struct All;
+/// Allows all, and keeps what was asked.
+#[derive(Default)]
+pub(crate) struct All(pub(crate) Mutex<Vec<(String, Vec<Access>)>>);
 
 impl Permit for All {
     fn may_run<'a>(
         &'a self,
+        tool: &'a str,
         _: &'a str,
-        _: &'a str,
-        _: &'a [Access],
+        access: &'a [Access],
     ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        self.0.lock().unwrap().push((tool.to_owned(), access.to_vec()));
         Box::pin(async { true })
     }
 }
@@ -172,6 +222,7 @@ pub(crate) struct World {
     pub(crate) model: Arc<Scripted>,
     pub(crate) extensions: Extensions,
     pub(crate) user: Arc<User>,
+    pub(crate) permit: Arc<All>,
     pub(crate) problems: Vec<LoadProblem>,
     pub(crate) log: Arc<Mutex<Vec<LogLine>>>,
     events: UnboundedReceiver<Arc<AgentEvent>>,
@@ -213,6 +264,7 @@ impl World {
         let model = Arc::new(Scripted::default());
         model.answers.lock().unwrap().extend(answers);
         let manager = SessionManager::create(folder.path(), Some(&folder.path().join("sessions"))).unwrap();
+        let permit = Arc::new(All::default());
         let session = AgentSession::new(
             manager,
             AgentConfig {
@@ -225,7 +277,7 @@ impl World {
                 default_thinking: ThinkingLevel::Off,
                 system: "You are a test.".into(),
                 tools: extensions.tools(tools::all()),
-                permit: Arc::new(All),
+                permit: Arc::clone(&permit) as Arc<dyn Permit>,
                 hooks: extensions.hooks(),
                 hook_limit: Duration::from_millis(500),
                 retry: RetryPolicy { max_retries: 0, ..RetryPolicy::default() },
@@ -238,7 +290,7 @@ impl World {
         let user = Arc::new(User::default());
         extensions.set_ui(Arc::clone(&user) as Arc<dyn Ui>);
         extensions.begin(&session, "startup").await;
-        World { folder, session, model, extensions, user, problems, log, events }
+        World { folder, session, model, extensions, user, permit, problems, log, events }
     }
 
     /// Says something and waits for the end. Answers the id of the message.

@@ -155,6 +155,18 @@ impl Conversation {
         self.live.event(event, now);
     }
 
+    /// Takes in an entry that somebody appended while a turn runs, unless it is known.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub(super) fn appended(&mut self, session: &SessionManager, id: &str) -> Result<(), ReadError> {
+        let Some(entry) = session.get_entry(id).map(|entry| entry.read()).transpose()? else { return Ok(()) };
+        if self.transcript.find(id).is_none() && self.told.insert(entry.id().clone()) {
+            self.live.entry(&entry);
+        }
+        Ok(())
+    }
+
     /// Takes in what was appended to the path while nothing runs, and prints what nobody has told of.
     ///
     /// # Errors

@@ -280,6 +280,7 @@ impl App {
                 }
             }
             AgentEvent::SessionReplaced { .. } => self.is_elsewhere(let_go),
+            AgentEvent::EntryAppended { entry_id, .. } => self.appended(entry_id),
             _ => {}
         }
     }
@@ -319,6 +320,19 @@ impl App {
         self.is_stale = true;
         self.follow();
         self.look_at_session();
+    }
+
+    /// Shows an entry that somebody appended beside the work.
+    fn appended(&mut self, id: &str) {
+        self.look_at_session();
+        if self.agent.running().is_none() {
+            return self.follow();
+        }
+        self.render_new();
+        let agent = self.agent.clone();
+        if let Err(error) = agent.with_session(|session| self.conversation.appended(session, id)) {
+            self.say_wrong(&error);
+        }
     }
 
     /// Prints what was appended to the path while nothing runs.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ramal_agent::AgentEvent;
 use ramal_model::{Block as Part, Event};
-use ramal_session::{EntryId, Message, ToolCall, json};
+use ramal_session::{Entry, EntryId, Message, ToolCall, json};
 use ratatui::text::Line;
 
 use super::Options;
@@ -119,6 +119,15 @@ impl LiveTurn {
     /// Adds a block that nobody has told of, below what has happened so far.
     pub fn push(&mut self, block: Block) {
         self.items.push_back(Item { part: None, what: What::Block(block), is_final: true, is_begun: false });
+    }
+
+    /// Adds what is shown of an entry of which nobody has told otherwise, below what has happened so far.
+    pub fn entry(&mut self, entry: &Entry) {
+        if let Shown::Blocks(bodies) = entries::shown(entry, &self.cwd) {
+            for body in bodies {
+                self.push(Block { entry: Some(entry.id().clone()), ..body.into() });
+            }
+        }
     }
 
     /// Takes away the lines that cannot change any more.

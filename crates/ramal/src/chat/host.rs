@@ -77,7 +77,7 @@ impl Host for ProgramHost {
     }
 
     fn theme(&self, name: &str, background: Background) -> (Theme, Vec<String>) {
-        themes::load(name, background, self.depth)
+        themes::load(name, background, self.depth, &self.workshop.crew().themes())
     }
 
     fn keymap(&self) -> (Keymap, Option<String>) {

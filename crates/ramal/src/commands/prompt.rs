@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ramal_agent::permission::Mode as Permission;
 use ramal_agent::{AgentEvent, AgentSession, Prompt};
-use ramal_extension::Input;
+use ramal_extension::{Input, Mode as Used};
 use ramal_session::{Message, SessionManager};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
@@ -156,7 +156,11 @@ pub(crate) fn say(
     let Turn { cwd, mode, options, settings, .. } = *turn;
     let prepared = work::prepare(&opened.session, cwd, options, settings)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let crew = Crew::new(options, Arc::default());
+    let used = match mode {
+        Mode::Json => Used::Json,
+        _ => Used::Print,
+    };
+    let crew = Crew::new(options, used, Arc::default());
     crew.set_front(Arc::new(Nobody));
     runtime.block_on(crew.load_once(cwd));
     let manager = opened.begin()?;

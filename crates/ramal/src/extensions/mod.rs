@@ -19,7 +19,8 @@ use ramal_agent::tools::Tool;
 use ramal_agent::{AgentSession, Prompt};
 use ramal_extension::ui::Question;
 use ramal_extension::{
-    Always, Extensions, Input, LoadProblem, NoUi, Options, OtherCommand, Permits, Program, RunError,
+    Always, Extensions, Input, LoadProblem, LogLine, Mode, NoUi, Options, OtherCommand, Permits, Program,
+    Resources, RunError,
 };
 use ramal_model::Endpoint;
 use tokio::sync::watch;
@@ -56,6 +57,8 @@ struct Wanted {
     yes: bool,
     /// What it says of their flags.
     flags: HashMap<String, String>,
+    /// How the program is used.
+    mode: Mode,
 }
 
 /// Whether they are there yet.
@@ -76,6 +79,8 @@ pub(crate) struct Crew {
     log: Arc<Log>,
     permits: Arc<dyn Permits>,
     now: Mutex<Option<Extensions>>,
+    /// Files and folders of themes that they bring.
+    themes: Mutex<Vec<PathBuf>>,
     stage: watch::Sender<Stage>,
     /// The session that they are around, and who makes it ready anew.
     work: OnceLock<(AgentSession, Weak<Workshop>)>,
@@ -87,12 +92,13 @@ pub(crate) struct Crew {
 
 impl Crew {
     /// Nothing is loaded yet.
-    pub(crate) fn new(options: &WorkOptions, models: Arc<Models>) -> Arc<Crew> {
+    pub(crate) fn new(options: &WorkOptions, mode: Mode, models: Arc<Models>) -> Arc<Crew> {
         let wanted = Wanted {
             named: options.extension.clone(),
             only_named: options.no_extensions,
             yes: options.yes,
             flags: options.extension_flags.iter().cloned().collect(),
+            mode,
         };
         let (store, door) = (Store::from_environment(), Arc::new(Door::default()));
         let permits: Arc<dyn Permits> = match wanted.yes {
@@ -107,6 +113,7 @@ impl Crew {
             log: Arc::default(),
             permits,
             now: Mutex::default(),
+            themes: Mutex::default(),
             stage: watch::Sender::new(Stage::Absent),
             work: OnceLock::new(),
             loading: tokio::sync::Mutex::default(),
@@ -194,6 +201,7 @@ impl Crew {
             permits: Arc::clone(&self.permits),
             program: Arc::new(Around(Arc::downgrade(self))),
             flags: self.wanted.flags.clone(),
+            mode: self.wanted.mode,
             ui: self.door.ui().unwrap_or_else(|| Arc::new(NoUi)),
             ..Options::new(cwd)
         };
@@ -254,9 +262,31 @@ impl Crew {
         }
         if let Some(now) = self.now() {
             now.begin(agent, reason).await;
+            self.discover(&now, reason).await;
         }
         self.stage.send_replace(Stage::There);
         wait
+    }
+
+    /// Asks what they bring besides themselves.
+    async fn discover(&self, now: &Extensions, reason: &str) {
+        let Resources { skills, prompts, themes } = now.resources(reason).await;
+        *self.themes.lock().unwrap_or_else(PoisonError::into_inner) = themes;
+        for path in skills.iter().chain(&prompts) {
+            self.log.write(&LogLine {
+                extension: "ramal".into(),
+                level: "warn".into(),
+                text: format!(
+                    "{} is not used: ramal has neither skills nor prompt templates",
+                    path.display()
+                ),
+            });
+        }
+    }
+
+    /// Files and folders of themes that they bring.
+    pub(crate) fn themes(&self) -> Vec<PathBuf> {
+        self.themes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Loads them anew: what changed on the disk counts from now on.
@@ -300,6 +330,7 @@ impl Crew {
     pub(crate) async fn begin_once(&self, agent: &AgentSession) {
         if let Some(now) = self.now() {
             now.begin(agent, "startup").await;
+            self.discover(&now, "startup").await;
         }
     }
 

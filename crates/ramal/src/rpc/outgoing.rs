@@ -175,7 +175,7 @@ fn size(event: &AgentEvent) -> usize {
         AgentEvent::TurnEnd { message, tool_results } => {
             message.len() + tool_results.iter().map(String::len).sum::<usize>()
         }
-        AgentEvent::AgentEnd { messages } => messages.iter().map(String::len).sum(),
+        AgentEvent::AgentEnd { messages, .. } => messages.iter().map(String::len).sum(),
         AgentEvent::ToolExecutionUpdate { args, partial_result, .. } => args.len() + partial_result.len(),
         AgentEvent::ToolExecutionEnd { result, .. } => result.len(),
         _ => 0,

@@ -2,6 +2,7 @@
 //! section 12).
 
 use ramal_agent::QueueMode;
+use ramal_agent::hooks::ModelSource;
 use ramal_model::ThinkingLevel;
 use ramal_session::json::quote;
 
@@ -121,7 +122,7 @@ fn cycle_model(server: &Server) -> Result<Reply, Refusal> {
     match next.filter(|(name, _)| Some(name) != now.as_ref()) {
         None => Ok(Reply::Small("null".into())),
         Some((name, json)) => {
-            server.agent.set_model(name)?;
+            server.agent.set_model_as(name, ModelSource::Cycle)?;
             let level = server.agent.model_choice()?.thinking;
             Ok(Reply::Small(format!("{{\"model\":{json},\"thinkingLevel\":{}}}", quote(level.name()))))
         }

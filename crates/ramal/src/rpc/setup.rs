@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use ramal_agent::hooks::JsonHook;
+use ramal_extension::Mode;
 use ramal_session::NameSource;
 
 use super::asks::Asks;
@@ -60,7 +61,7 @@ pub(crate) fn start(opened: Opened, options: Options<'_>) -> anyhow::Result<Stat
     let hook_limit = limit(HOOK_LIMIT_VARIABLE, HOOK_LIMIT);
     let hooks = Arc::new(ClientHooks::new(out.clone(), hook_limit));
     let models = Arc::new(Models::default());
-    let crew = Crew::new(options.work, Arc::clone(&models));
+    let crew = Crew::new(options.work, Mode::Rpc, Arc::clone(&models));
     let dialogs = Arc::new(Dialogs::new(out.clone()));
     let company = Company {
         asks: Arc::clone(&asks) as _,

@@ -48,6 +48,7 @@ impl Place {
     async fn run_text(&self, tool: &str, arguments: &str) -> ToolResult {
         let update = |text| self.updates.lock().unwrap().push(text);
         let call = Call {
+            id: "c1",
             arguments,
             cwd: &self.cwd,
             overflow: Some(&self.overflow),

@@ -205,6 +205,7 @@ async fn without_a_folder_the_rest_is_left_out() {
     let place = Place::new();
     let arguments = json!({ "command": "seq 1 5000" }).to_string();
     let call = Call {
+        id: "c1",
         arguments: &arguments,
         cwd: &place.cwd,
         overflow: None,

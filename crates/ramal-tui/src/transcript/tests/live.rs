@@ -152,7 +152,7 @@ fn calls_that_never_ran_end_with_the_turn() {
     let mut window = Window::new(60);
     window.tell(ends(&answer(&call("c1", "read", r#"{"path":"x"}"#), "toolUse"), "a1"));
     window.check("", "● read x\n");
-    window.tell(AgentEvent::AgentEnd { messages: Vec::new() });
+    window.tell(AgentEvent::AgentEnd { messages: Vec::new(), aborted: false });
     window.check("✗ read x · no result\n", "");
 }
 
@@ -240,7 +240,7 @@ proptest! {
         }
         window.tell(ends(&message, "a1"));
         window.tell(ends(&result("c", "read", "x\ny", ""), "a2"));
-        window.tell(AgentEvent::AgentEnd { messages: Vec::new() });
+        window.tell(AgentEvent::AgentEnd { messages: Vec::new(), aborted: false });
 
         let mut session = SessionManager::in_memory("/work");
         for message in [user("Why?"), message, result("c", "read", "x\ny", "")] {
@@ -251,4 +251,20 @@ proptest! {
         prop_assert!(window.turn.is_empty());
         prop_assert_eq!(window.printed, whole);
     }
+}
+
+#[test]
+fn what_somebody_appends_stands_where_it_came() {
+    let mut session = SessionManager::in_memory(std::path::Path::new("/work"));
+    let mut window = Window::new(60);
+    let seen = session.append_custom_message_entry("note", "\"look\"", true, None).unwrap();
+    let hidden = session.append_custom_message_entry("note", "\"hidden\"", false, None).unwrap();
+    let label = session.append_label_change(&seen, Some("here")).unwrap();
+    for id in [&seen, &hidden, &label] {
+        window.turn.entry(&session.get_entry(id).unwrap().read().unwrap());
+    }
+    window.tell(AgentEvent::TurnStart);
+    assert_eq!(window.printed.matches("look").count(), 1, "{}", window.printed);
+    assert!(!window.printed.contains("hidden"));
+    assert_eq!(window.turn.last_taken().unwrap().entry_id(), Some(&seen));
 }
