@@ -7,7 +7,8 @@ use super::super::world::{World, leave};
 use super::{extension, put};
 
 const FILE: &str = ".ramal/extensions/ours.ts";
-const HELLO: &str = "pi.registerCommand('hello', { handler: async (_: string, ctx: any) => ctx.ui.notify('hello from ours') });";
+const HELLO: &str = "pi.on('session_start', (_: any, ctx: any) => ctx.ui.setStatus('ready', 'ours are ready'));
+    pi.registerCommand('hello', { handler: async (_: string, ctx: any) => ctx.ui.notify('hello from ours') });";
 
 fn project() -> World {
     let world = World::new(&[]);
@@ -37,7 +38,7 @@ fn a_project_that_is_trusted_is_trusted_later_on() {
         let world = project();
         let mut terminal = asked(&world, columns);
         terminal.key("2");
-        terminal.wait_for(|screen| !screen.says("brings extensions"));
+        terminal.wait_for(|screen| !screen.says("brings extensions") && screen.says("ours are ready"));
         say(&terminal, "/hello");
         terminal.wait_for_text("ours: hello from ours");
         leave(&mut terminal);
