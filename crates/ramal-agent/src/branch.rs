@@ -9,7 +9,7 @@ use crate::AgentSession;
 use crate::chosen::ModelChoice;
 use crate::error::AgentError;
 use crate::events::AgentEvent;
-use crate::hooks::{HookEvent, ModelSource, SwitchReason};
+use crate::hooks::{BranchPosition, HookEvent, ModelSource, SwitchReason};
 use crate::operation::{OnStage, Operation};
 
 /// What came of making a branch a session of its own.
@@ -47,7 +47,7 @@ impl AgentSession {
 
     async fn branch_on(&self, stage: &OnStage, id: &str) -> Result<Branched, AgentError> {
         let selected_text = self.user_message(id)?;
-        let Some(restores) = self.ask_before_branch(stage, id).await else {
+        let Some(restores) = self.ask_before_branch(stage, id, BranchPosition::Before).await else {
             return Ok(Branched { selected_text, cancelled: true });
         };
         let previous = self.session_file();
@@ -71,20 +71,48 @@ impl AgentSession {
     async fn clone_on(&self, stage: &OnStage) -> Result<bool, AgentError> {
         // Nothing is told of what cannot be done.
         let leaf = self.leaf_id()?.ok_or(ramal_session::CopyError::Empty)?;
-        let Some(restores) = self.ask_before_branch(stage, &leaf).await else { return Ok(true) };
+        self.copy_on(stage, &leaf).await
+    }
+
+    /// Copies the path to an entry, which need not be the leaf, into a session of its own and goes on there. A
+    /// turn that runs is ended first. Answers whether a hook ended it.
+    ///
+    /// # Errors
+    /// If there is no such entry, or the copy could not be made.
+    pub async fn branch_at(&self, id: &str) -> Result<bool, AgentError> {
+        // What cannot be done does not end a turn either.
+        let is_there = self.manager().get_entry(id).is_some();
+        if !is_there {
+            return Err(ramal_session::NoSuchEntry { id: id.into() }.into());
+        }
+        let stage = self.shared.stage.take_over(Operation::Replacement).await?;
+        let copied = self.copy_on(&stage, id).await;
+        self.end(stage);
+        copied
+    }
+
+    async fn copy_on(&self, stage: &OnStage, id: &str) -> Result<bool, AgentError> {
+        let Some(restores) = self.ask_before_branch(stage, id, BranchPosition::At).await else {
+            return Ok(true);
+        };
         let previous = self.session_file();
-        self.leave_for_copy(restores, |manager| Ok(manager.clone_session().map(drop)?))?;
+        self.leave_for_copy(restores, |manager| Ok(manager.create_branched_session(id).map(drop)?))?;
         self.announce_branch(stage, previous.as_deref()).await;
         Ok(false)
     }
 
     /// What the hooks say before a branch: none if one of them, or the user, ended it, otherwise
     /// whether the model sees the new session's conversation.
-    async fn ask_before_branch(&self, stage: &OnStage, entry_id: &str) -> Option<bool> {
+    async fn ask_before_branch(
+        &self,
+        stage: &OnStage,
+        entry_id: &str,
+        position: BranchPosition,
+    ) -> Option<bool> {
         let mut restores = true;
         let event = HookEvent::SessionBeforeBranch;
         for hook in self.hooks(event) {
-            let answering = hook.session_before_branch(entry_id);
+            let answering = hook.session_before_branch(entry_id, position);
             let answer = self.ask_until(&stage.abort, &*hook, event, answering).await;
             let answer = answer.unwrap_or_default();
             if stage.abort.is_cancelled() || answer.cancel {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use ramal_agent::hooks::{Answering, Asks, HookEvent};
 use ramal_session::json::quote;
-use ramal_session::{Kind, Role};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -134,22 +133,6 @@ impl Extension {
         }
         told.to_string()
     }
-
-    /// Where a copy ends: before what the user said, or at the entry.
-    fn with_position(&self, payload: String) -> String {
-        let entry = ramal_session::json::get_str(payload.as_bytes(), "entryId").unwrap_or_default();
-        let is_said = self.0.world.session().is_some_and(|session| {
-            session.with_session(|manager| {
-                let entry = manager.get_entry(&entry);
-                entry.is_some_and(|entry| entry.kind() == Kind::Message && entry.role() == Role::User)
-            })
-        });
-        let position = if is_said { "before" } else { "at" };
-        match payload.strip_suffix('}') {
-            Some(open) => format!("{open},\"position\":\"{position}\",\"reason\":\"branch\"}}"),
-            None => payload,
-        }
-    }
 }
 
 impl Asks for Extension {
@@ -181,7 +164,10 @@ impl Asks for Extension {
                 }
                 HookEvent::SessionBeforeBranch => {
                     self.0.has_heard().await;
-                    self.event(event.name(), self.with_position(payload), signal).await
+                    // One family's name for it says why, too.
+                    let open = payload.strip_suffix('}').unwrap_or("{");
+                    let payload = format!("{open},\"reason\":\"branch\"}}");
+                    self.event(event.name(), payload, signal).await
                 }
                 HookEvent::Context
                 | HookEvent::ToolCall

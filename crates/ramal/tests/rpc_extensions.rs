@@ -117,9 +117,12 @@ fn every_dialog_is_asked_of_the_client() {
     told("setWidget", "widgetLines", json!(["a", "b"]));
     told("setTitle", "title", json!("T"));
     told("set_editor_text", "text", json!("typed"));
-    let entries = program.ok(json!({"type": "get_entries"}));
-    let said =
-        entries["entries"].as_array().unwrap().iter().find(|entry| entry["customType"] == "said").unwrap();
+    let find = |program: &mut Program| {
+        let entries = program.ok(json!({"type": "get_entries"}));
+        entries["entries"].as_array().unwrap().iter().find(|entry| entry["customType"] == "said").cloned()
+    };
+    until(&mut program, |program| find(program).is_some());
+    let said = find(&mut program).unwrap();
     assert_eq!(said["data"], json!(["two", null, true, false, "Kim", long, null, true]));
     program.close();
 }

@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::said::Said;
 use super::{
-    AgentStart, Answering, BeforeAgentStart, BeforeCompact, BeforeReplace, BeforeTree, CompactPreparation,
-    Compacting, CustomMessage, Hook, HookEvent, ModelChange, SuppliedCompaction, SuppliedSummary,
-    SwitchReason, ToolCallAnswer, ToolUse, TreeMoved, TreePreparation,
+    AgentStart, Answering, BeforeAgentStart, BeforeCompact, BeforeReplace, BeforeTree, BranchPosition,
+    CompactPreparation, Compacting, CustomMessage, Hook, HookEvent, ModelChange, SuppliedCompaction,
+    SuppliedSummary, SwitchReason, ToolCallAnswer, ToolUse, TreeMoved, TreePreparation,
 };
 use crate::object::{Object, array, texts};
 
@@ -130,9 +130,14 @@ impl<A: Asks> Hook for JsonHook<A> {
         self.tell(HookEvent::SessionTree, payload, signal)
     }
 
-    fn session_before_branch<'a>(&'a self, entry_id: &'a str) -> Answering<'a, BeforeReplace> {
+    fn session_before_branch<'a>(
+        &'a self,
+        entry_id: &'a str,
+        position: BranchPosition,
+    ) -> Answering<'a, BeforeReplace> {
         let mut payload = Object::default();
         payload.text("entryId", entry_id);
+        payload.text("position", position.name());
         self.read(HookEvent::SessionBeforeBranch, payload, no_signal(), before_replace)
     }
 

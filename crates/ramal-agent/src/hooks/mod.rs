@@ -87,6 +87,25 @@ pub struct BeforeReplace {
     pub skip_conversation_restore: bool,
 }
 
+/// Where the copy of a branch ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchPosition {
+    /// Before the entry, which is a message of the user's that is to be said another way.
+    Before,
+    /// With the entry.
+    At,
+}
+
+impl BranchPosition {
+    /// The name that extensions know it by.
+    pub fn name(self) -> &'static str {
+        match self {
+            BranchPosition::Before => "before",
+            BranchPosition::At => "at",
+        }
+    }
+}
+
 /// Why a session is left for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the inventory")]
@@ -275,7 +294,11 @@ pub trait Hook: Send + Sync {
     }
 
     /// Before a branch becomes a session of its own.
-    fn session_before_branch<'a>(&'a self, entry_id: &'a str) -> Answering<'a, BeforeReplace> {
+    fn session_before_branch<'a>(
+        &'a self,
+        entry_id: &'a str,
+        position: BranchPosition,
+    ) -> Answering<'a, BeforeReplace> {
         Box::pin(async { Ok(BeforeReplace::default()) })
     }
 

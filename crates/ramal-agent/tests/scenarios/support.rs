@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use ramal_agent::compact::CompactionSettings;
 use ramal_agent::hooks::{
-    AgentStart, Answering, BeforeAgentStart, BeforeCompact, BeforeReplace, BeforeTree, CompactPreparation,
-    Compacting, Hook, ModelChange, SwitchReason, ToolCallAnswer, ToolUse, TreeMoved, TreePreparation,
+    AgentStart, Answering, BeforeAgentStart, BeforeCompact, BeforeReplace, BeforeTree, BranchPosition,
+    CompactPreparation, Compacting, Hook, ModelChange, SwitchReason, ToolCallAnswer, ToolUse, TreeMoved,
+    TreePreparation,
 };
 use ramal_agent::tools::{self, Access};
 use ramal_agent::{AgentConfig, AgentEvent, AgentSession, Permit, Prompt};
@@ -422,7 +423,11 @@ impl Hook for TestHook {
         asked(&self.tree, || moved.clone())
     }
 
-    fn session_before_branch<'a>(&'a self, entry_id: &'a str) -> Answering<'a, BeforeReplace> {
+    fn session_before_branch<'a>(
+        &'a self,
+        entry_id: &'a str,
+        _: BranchPosition,
+    ) -> Answering<'a, BeforeReplace> {
         asked(&self.before_branch, || entry_id.into())
     }
 

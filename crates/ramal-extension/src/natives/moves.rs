@@ -104,11 +104,7 @@ async fn branch(call: Call, args: Args) -> Answer {
 
 async fn fork_at(call: Call, args: Args) -> Answer {
     let session = call.session_of(args.at(0))?;
-    let leaf = session.with_session(|manager| manager.get_leaf_id()).map_err(said)?;
-    if leaf.as_deref() != Some(args.text(1)?) {
-        return Err("fork with the position \"at\" copies the path to the leaf: go to the entry first with navigateTree".into());
-    }
-    Ok(cancelled(session.clone_session().await.map_err(said)?))
+    Ok(cancelled(session.branch_at(args.text(1)?).await.map_err(said)?))
 }
 
 /// Goes on also when nobody waits for it: the answer may be wanted only by `onComplete`.

@@ -215,3 +215,39 @@ fn every_example_is_named() {
         assert!(folder.join("..").join(file).exists(), "docs/extensions.md names {file}, which is not there");
     }
 }
+
+/// All that tests and examples have an extension do, but for this file.
+fn tried() -> String {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![here.join("tests"), here.join("../../examples/extensions")];
+    let mut text = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let is_source = path.extension().is_some_and(|end| end == "rs" || end == "ts");
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_source && !path.ends_with("examples/documentation.rs") {
+                text += &std::fs::read_to_string(path).unwrap();
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn everything_that_works_is_used_by_a_test() {
+    let (text, tried) = (documentation(), tried());
+    let words: BTreeSet<&str> =
+        tried.split(|char: char| !char.is_alphanumeric() && !"_$.".contains(char)).collect();
+    let is_used = |name: &str| words.iter().any(|word| word.split('.').any(|part| part == name));
+    let events = rows(&text, "## Events");
+    let events = events.iter().flat_map(|row| names(&row[0]));
+    let unheard: Vec<String> = events.filter(|name| !words.contains(&**name)).collect();
+    assert_eq!(unheard, Vec::<String>::new(), "no extension of the tests hears these");
+    let headings = text.lines().filter(|line| line.starts_with("### "));
+    let methods = headings.flat_map(|heading| rows(&text, heading));
+    let works = methods.filter(|row| row[1] == "works" || row[1] == "in part");
+    let unused: Vec<String> = works.flat_map(|row| names(&row[0])).filter(|name| !is_used(name)).collect();
+    assert_eq!(unused, Vec::<String>::new(), "no extension of the tests uses these");
+}

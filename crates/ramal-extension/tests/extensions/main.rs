@@ -19,6 +19,7 @@ mod modules;
 mod network;
 mod programs;
 mod replaced;
+mod rest;
 mod sessions;
 mod stubborn;
 mod surface;

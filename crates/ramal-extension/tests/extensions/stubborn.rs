@@ -45,7 +45,7 @@ async fn what_cannot_be_stopped_switches_it_off() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn escape_ends_what_cannot_be_stopped() {
-    let source = "export default (pi) => {\n  pi.registerCommand('join', { handler: async (_, ctx) => { ctx.ui.notify('begun'); new Array(2 ** 26).join(''); } });\n};\n";
+    let source = "export default (pi) => {\n  pi.registerCommand('join', { handler: async (_, ctx) => { ctx.ui.notify('begun'); new Array(2 ** 30).join(''); } });\n};\n";
     let world = world(&[source], []).await;
     let abort = tokio_util::sync::CancellationToken::new();
     let extensions = world.extensions.clone();

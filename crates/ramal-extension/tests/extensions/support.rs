@@ -31,6 +31,8 @@ pub(crate) enum Say {
     Call(&'static str, String),
     /// Nothing comes until it is aborted.
     Never,
+    /// The provider has too much to do.
+    Busy,
 }
 
 pub(crate) fn text(text: &str) -> Say {
@@ -107,6 +109,10 @@ impl Source for Playing {
     ) -> Poll<Result<bool, ModelError>> {
         match &self.0 {
             Say::Never => return Poll::Pending,
+            Say::Busy => {
+                let (provider, message) = ("demo".into(), "too much to do".into());
+                return Poll::Ready(Err(ModelError::Overloaded { provider, message, wait: None }));
+            }
             Say::Text(text) => {
                 answer.blocks.push(Block::Text { text: text.clone(), signature: None });
                 out.push(Event::TextStart { block: 0 });
