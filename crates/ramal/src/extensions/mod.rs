@@ -138,6 +138,12 @@ impl Crew {
         self.lock().clone()
     }
 
+    /// Whether anything has to be asked of them: some are there, or may be as soon as they are loaded.
+    pub(crate) fn may_answer(&self) -> bool {
+        *self.stage.borrow() == Stage::Loading
+            || self.lock().as_ref().is_some_and(|now| !now.all().is_empty())
+    }
+
     /// Those that are there, once they are loaded if somebody loads them.
     async fn ready(&self) -> Option<Extensions> {
         let mut stage = self.stage.subscribe();
@@ -244,12 +250,18 @@ impl Crew {
         if let Some(before) = self.now() {
             before.end(reason).await;
         }
+        if let Some(front) = self.door.front() {
+            front.are_gone();
+        }
         let (problems, wait) = self.load(&agent.cwd()).await;
         if let Some(workshop) = workshop.upgrade() {
             workshop.renew(agent);
         }
         for problem in &problems {
             agent.tell_hook_error(&problem.path.display().to_string(), "load", &problem.why);
+        }
+        if let Some(front) = self.door.front() {
+            front.are_there();
         }
         if let Some(now) = self.now() {
             now.begin(agent, reason).await;
