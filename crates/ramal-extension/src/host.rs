@@ -37,6 +37,8 @@ pub struct CommandInfo {
     pub name: String,
     /// What it does.
     pub description: Option<String>,
+    /// Whether it says what may stand behind it.
+    pub completes: bool,
     /// The file of the extension.
     pub extension: PathBuf,
 }
@@ -318,6 +320,7 @@ impl Extensions {
                 let info = commands.map(|(name, about)| CommandInfo {
                     name: name.clone(),
                     description: about.description.clone(),
+                    completes: about.completes,
                     extension: extension.0.path.clone(),
                 });
                 info.collect::<Vec<_>>()

@@ -66,6 +66,11 @@ impl Typing {
         self.is_one_line
     }
 
+    /// Puts another text in the place of what is written.
+    pub(crate) fn replace(&mut self, text: &str) {
+        self.editor.replace_text(text);
+    }
+
     /// Takes everything out.
     pub(crate) fn clear(&mut self) {
         self.editor.clear();

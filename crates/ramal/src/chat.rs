@@ -2,8 +2,10 @@
 
 mod asks;
 mod drafts;
+mod extensions;
 mod host;
 mod outside;
+mod ui;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,10 +21,13 @@ use ramal_tui::markdown::SyntectHighlighter;
 use ramal_tui::terminal::{Options as TerminalOptions, StartError, Terminal};
 use ramal_tui::text::human;
 use ramal_tui::theme::{Background, ColorDepth};
+use ramal_tui::transcript::Rendered;
 use tokio::runtime::Runtime;
 
 use self::asks::AskScreen;
+use self::extensions::Around;
 use self::host::ProgramHost;
+use self::ui::Screen;
 use crate::cli::Globals;
 use crate::commands::which::Which;
 use crate::extensions::Crew;
@@ -114,6 +119,7 @@ fn talk(
         keymap,
         zone: human::local_zone(),
         highlighter: Arc::new(SyntectHighlighter::default()),
+        rendered: Rendered::default(),
     };
     let user_cwd = cwd.clone();
     let doorway = Doorway {
@@ -127,7 +133,7 @@ fn talk(
         channel,
     };
     let mut door = Door::new(terminal, doorway).context(TERMINAL)?;
-    let (agent, workshop) = match door.wait(opening).context(TERMINAL)? {
+    let (agent, workshop, crew) = match door.wait(opening).context(TERMINAL)? {
         Waited::Opened(Ok(opened)) => opened,
         Waited::Opened(Err(error)) => {
             door.leave().context(TERMINAL)?;
@@ -138,6 +144,10 @@ fn talk(
             return Ok(left);
         }
     };
+    // From now on what is typed waits for the extensions; they are loaded beside the first frame.
+    crew.set_front(Arc::new(Screen(asker.clone())));
+    crew.will_begin();
+    let extensions = Arc::new(Around { crew, agent: agent.clone(), workshop: Arc::clone(&workshop) });
     let host = Arc::new(ProgramHost::new(models, workshop, globals, depth));
     let notices = is_there(asker).into_iter().chain(wrong_key).collect();
     let session = agent.clone();
@@ -150,6 +160,7 @@ fn talk(
         user_cwd,
         graphics: Protocol::from_environment(|name| std::env::var(name).ok()),
         opens_sessions: which.wants_selector(),
+        extensions,
     };
     let left = app::run(door, start).context(TERMINAL)?;
     if let Some(id) = session.with_session(|session| {
@@ -173,7 +184,7 @@ fn open(
     models: Arc<Models>,
     asker: Asker,
     finder: &Finder,
-) -> anyhow::Result<(AgentSession, Arc<Workshop>)> {
+) -> anyhow::Result<(AgentSession, Arc<Workshop>, Arc<Crew>)> {
     let opened = which.open_or_resume(globals, &|path| {
         let is_long = std::fs::metadata(path).is_ok_and(|file| file.len() >= LONG);
         let path = path.to_owned();
@@ -186,7 +197,7 @@ fn open(
     })?;
     let crew = Crew::new(work, Mode::Tui, Arc::clone(&models));
     let asks = Arc::new(AskScreen(asker));
-    let company = Company { asks, hooks: Vec::new(), hook_limit: HOOK_LIMIT, crew };
+    let company = Company { asks, hooks: Vec::new(), hook_limit: HOOK_LIMIT, crew: Arc::clone(&crew) };
     let workshop = Arc::new(Workshop::new(work, cwd, models, company)?);
     let mut session = opened.begin()?;
     if let Some(name) = which.name() {
@@ -195,7 +206,7 @@ fn open(
     let agent = workshop.put_to_work(session)?;
     // What is found out about the path is kept: here nobody waits for it. What cannot be read is told later.
     let _ = agent.model_choice();
-    Ok((agent, workshop))
+    Ok((agent, workshop, crew))
 }
 
 fn no_terminal(error: StartError) -> Failure {

@@ -1,11 +1,15 @@
 //! Questions that somebody behind the screen has for the user.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::oneshot;
 
-use super::Message;
+use super::extensions::dialogs::{self, Dialog};
+use super::extensions::shown::Show;
+use super::{App, Message};
 use crate::transcript::Block;
 
 /// For how long a yes is remembered.
@@ -41,38 +45,133 @@ pub struct Ask {
     pub answer: oneshot::Sender<Answer>,
 }
 
-/// Asks the user, from whatever thread.
+/// What is known on every thread.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// What stands in the editor.
+    written: Mutex<String>,
+    /// Nobody answers any more.
+    is_over: AtomicBool,
+}
+
+impl Shared {
+    pub(super) fn set_written(&self, text: String) {
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
+
+    /// From now on nobody answers.
+    pub(super) fn end(&self) {
+        self.is_over.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Asks the user and tells them things, from whatever thread. Nothing of it is heard once the program has ended.
 #[derive(Debug, Clone)]
-pub struct Asker(pub(super) Sender<Message>);
+pub struct Asker {
+    pub(super) messages: Sender<Message>,
+    pub(super) shared: Arc<Shared>,
+}
 
 impl Asker {
-    /// Puts a question behind those that wait. Nobody answers it once the program has ended.
+    fn tell(&self, job: impl FnOnce(&mut App) + Send + 'static) {
+        let _ = self.messages.send(Message::Done(Box::new(job)));
+    }
+
+    /// Whether there is somebody to be asked.
+    pub fn is_there(&self) -> bool {
+        !self.shared.is_over.load(Ordering::SeqCst)
+    }
+
+    /// Puts a question behind those that wait.
     pub fn ask(&self, ask: Ask) {
-        let _ = self.0.send(Message::Done(Box::new(move |app| app.ask(ask))));
+        self.tell(move |app| app.ask(ask));
+    }
+
+    /// Puts a question of an extension's behind those that wait.
+    pub fn dialog(&self, dialog: Dialog) {
+        let waiting = dialogs::Waiting::new(dialog);
+        self.tell(move |app| app.ask_dialog(waiting));
+    }
+
+    /// Somebody does not wait for an answer any more.
+    pub fn gave_up(&self) {
+        self.tell(App::ask_next);
     }
 
     /// Tells the user something.
     pub fn notice(&self, text: String) {
-        let _ = self.0.send(Message::Done(Box::new(move |app| app.say(Block::notice(&text)))));
+        self.tell(move |app| app.say(Block::notice(&text)));
+    }
+
+    /// Shows what an extension shows.
+    pub fn show(&self, extension: &str, show: Show) {
+        if let Show::Written(text) = &show {
+            // Whoever asks for it next is answered so, even if it is not seen yet.
+            self.shared.set_written(text.clone());
+        }
+        let extension = extension.to_owned();
+        self.tell(move |app| app.show(&extension, show));
+    }
+
+    /// What stands in the editor.
+    pub fn written(&self) -> String {
+        self.shared.written.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The extensions of before are gone, with all that they have shown.
+    pub fn forget_extensions(&self) {
+        self.tell(App::forget_extensions);
+    }
+
+    /// Others are loaded.
+    pub fn has_extensions(&self) {
+        self.tell(App::has_extensions);
+    }
+
+    /// Ends the program, as if the user had.
+    pub fn leave(&self) {
+        self.tell(App::leave);
+    }
+}
+
+/// A question that waits.
+#[derive(Debug)]
+pub(super) enum Waiting {
+    /// Of a tool.
+    Tool(Ask),
+    /// Of an extension.
+    Dialog(dialogs::Waiting),
+}
+
+impl Waiting {
+    fn is_over(&self) -> bool {
+        match self {
+            Waiting::Tool(ask) => ask.answer.is_closed(),
+            Waiting::Dialog(dialog) => dialog.is_over(),
+        }
     }
 }
 
 /// The questions that wait, the first of which is seen.
 #[derive(Debug, Default)]
-pub(super) struct Asks(VecDeque<Ask>);
+pub(super) struct Asks(VecDeque<Waiting>);
 
 impl Asks {
-    pub(super) fn push(&mut self, ask: Ask) {
-        self.0.push_back(ask);
+    pub(super) fn push(&mut self, waiting: Waiting) {
+        self.0.push_back(waiting);
     }
 
-    /// The next question that somebody still waits for.
-    pub(super) fn next(&mut self) -> Option<Ask> {
-        while let Some(ask) = self.0.pop_front() {
-            if !ask.answer.is_closed() {
-                return Some(ask);
-            }
-        }
-        None
+    /// The next question that somebody still waits for. What a tool may do is not asked above what covers the
+    /// screen.
+    pub(super) fn next(&mut self, is_covered: bool) -> Option<Waiting> {
+        self.0.retain(|waiting| !waiting.is_over());
+        let can_be_asked = |waiting: &Waiting| !is_covered || matches!(waiting, Waiting::Dialog(_));
+        let at = self.0.iter().position(can_be_asked)?;
+        self.0.remove(at)
+    }
+
+    /// Nobody is asked any more.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
     }
 }

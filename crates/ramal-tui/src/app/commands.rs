@@ -95,7 +95,7 @@ impl App {
         let instructions = Some(instructions.to_owned()).filter(|text| !text.is_empty());
         self.begin_to_leave(true);
         self.is_handing_off = true;
-        self.job(async move { agent.handoff(instructions.as_deref()).await }, |app, handed| {
+        self.job_away(async move { agent.handoff(instructions.as_deref()).await }, |app, handed| {
             app.is_handing_off = false;
             match handed {
                 Ok(Some(HandedOff { previous_session_file, .. })) => {
@@ -172,9 +172,8 @@ impl App {
         };
         let (agent, session_dir) = (self.agent.clone(), self.host.session_dir());
         self.begin_to_leave(true);
-        self.job(
-            async move { agent.move_to(&dir, session_dir.as_deref()).await },
-            |app, moved| match moved {
+        self.job_away(async move { agent.move_to(&dir, session_dir.as_deref()).await }, |app, moved| {
+            match moved {
                 Ok(Some(Moved { cwd, left_file, .. })) => {
                     let left =
                         left_file.map(|file| format!("; the file of before stays at {}", file.display()));
@@ -185,8 +184,8 @@ impl App {
                 }
                 Ok(None) => app.hint = Some("Aborted: one is where one was".into()),
                 Err(error) => app.say_wrong(&error),
-            },
-        );
+            }
+        });
     }
 
     /// `/export`: a page, or the path in the format of the log.
@@ -251,8 +250,15 @@ impl App {
         self.choose_theme();
         self.watch_files();
         self.host.renew(&self.agent);
+        let has_problem = problem.is_some();
         self.hint =
             Some(problem.unwrap_or_else(|| "Keys, settings, theme and context files were read again".into()));
+        self.job(self.extensions.all.reload(), move |app, ()| {
+            app.has_extensions();
+            if app.extensions.all.are_there() && !has_problem {
+                app.hint = Some("Extensions were loaded again".into());
+            }
+        });
     }
 }
 

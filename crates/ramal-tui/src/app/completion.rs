@@ -27,6 +27,7 @@ impl App {
     /// What is written may be another text than before.
     pub(super) fn typed(&mut self) {
         self.is_stale = true;
+        self.complete_arguments();
         self.completer.follow(&self.editor, &self.sources);
         self.keep_draft();
     }

@@ -119,6 +119,19 @@ impl Conversation {
         self.beside.push(block);
     }
 
+    /// What was said beside the log stands where it was said, if there is nothing of a turn that belongs before it.
+    pub(super) fn settle(&mut self, scene: &Drawn<'_>) {
+        if !self.told.is_empty() || self.told_compaction {
+            return;
+        }
+        let mut lines = self.live.take_final(scene.width, &scene.look.theme, &scene.options);
+        self.pending.append(&mut lines);
+        if self.live.is_empty() {
+            self.beside.drain(..).for_each(|block| self.transcript.push(block));
+            self.since.clear();
+        }
+    }
+
     /// Takes in what happened.
     pub(super) fn event(&mut self, event: &AgentEvent, now: Timestamp) {
         match event {

@@ -145,10 +145,11 @@ impl App {
     }
 
     /// Tells the window what it is about.
-    fn tell_title(&mut self) {
+    pub(super) fn tell_title(&mut self) {
         let folder = self.facts.cwd.file_name().map(|name| name.to_string_lossy().into_owned());
         let parts = [self.facts.name.clone(), folder, Some("ramal".to_owned())];
-        let title = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+        let own = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+        let title = self.extensions.shown.title().map_or(own, str::to_owned);
         self.effects.push(super::Effect::Title(title));
     }
 }

@@ -2,6 +2,8 @@
 
 use ratatui::text::{Line, Span};
 
+use super::extensions::shown::Side;
+use super::say::When;
 use super::{App, Look, spinner};
 use crate::editor::Editor;
 use crate::images::Protocol;
@@ -13,8 +15,6 @@ use crate::theme::Role;
 
 /// Rows of the editor that are seen at most, as a share of the screen's.
 const EDITOR_SHARE: usize = 3;
-/// Rows of the footer.
-const FOOTER: usize = 2;
 /// Rows of messages that wait that are seen.
 const WAITING: usize = 4;
 
@@ -55,6 +55,11 @@ impl App {
         let is_resized = std::mem::take(&mut self.is_resized)
             || (self.columns, self.rows) != (self.screen.columns(), self.screen.rows());
         if is_resized {
+            if self.look.rendered.is_waiting() {
+                // What is printed once as it is, and is drawn anew as it is then, would be there twice.
+                self.look.rendered.give_up();
+                self.follow();
+            }
             // What is printed now is printed at the new width, and is a part of what is drawn anew.
             let fresh = self.take_said().len();
             let below = self.below();
@@ -121,6 +126,10 @@ impl App {
             let text = clean::one_line(hint, columns);
             lines.push(Line::styled(fit(&text, columns).into_owned(), style));
         }
+        let theme = &self.look.theme;
+        lines.extend(self.extensions.shown.widgets(Side::Above, columns, rows, theme));
+        let below = self.extensions.shown.widgets(Side::Below, columns, rows, theme);
+        let footer = self.footer();
         let mut cursor = None;
         let mut put = |lines: &mut Vec<Line<'static>>, more: Vec<Line<'static>>, at: Option<Cursor>| {
             cursor = at.map(|at| Cursor { row: at.row.saturating_add(clamp(lines.len())), ..at });
@@ -128,7 +137,7 @@ impl App {
         };
         match &mut self.question {
             Some(asked) => {
-                asked.question.resize(self.columns, self.rows);
+                asked.settle(self.columns, self.rows, below.len() + footer.len());
                 let (more, at) = asked.question.lines(self.columns, &self.look.theme, &self.look.keymap);
                 put(&mut lines, more, at);
             }
@@ -142,12 +151,13 @@ impl App {
                     written(&mut self.editor, stash, self.columns, self.rows, &self.look);
                 put(&mut lines, more, Some(at));
                 // The editor stays in sight, whatever there is to choose from.
-                let room = rows.saturating_sub(lines.len() + FOOTER);
+                let room = rows.saturating_sub(lines.len() + footer.len());
                 let list = self.completer.lines(columns, &self.look.theme);
                 lines.extend(around_selected(list, room));
             }
         }
-        lines.extend(self.footer());
+        lines.extend(below);
+        lines.extend(footer);
         Below { lines, cursor }
     }
 
@@ -180,14 +190,23 @@ impl App {
         if let Some(beside) = &self.beside {
             goes_on(&beside.what, beside.since);
         }
+        for (what, since) in self.extensions.running() {
+            goes_on(what, since);
+        }
         let (soon, afterwards) = &self.waiting;
-        let marked =
-            soon.iter().map(|text| ("soon", text)).chain(afterwards.iter().map(|text| ("then", text)));
-        for (when, text) in marked.take(WAITING) {
+        let on_its_way = self.on_its_way().map(|(when, text)| match when {
+            When::Soon => ("soon", text),
+            When::Afterwards => ("then", text),
+        });
+        let marked: Vec<(&str, String)> = (soon.iter().map(|text| ("soon", text.clone())))
+            .chain(afterwards.iter().map(|text| ("then", text.clone())))
+            .chain(on_its_way)
+            .collect();
+        for (when, text) in marked.iter().take(WAITING) {
             let text = clean::one_line(text, columns);
             lines.push(fit_line(Line::styled(format!("  {when}: {text}"), dim), columns));
         }
-        let more = (soon.len() + afterwards.len()).saturating_sub(WAITING);
+        let more = marked.len().saturating_sub(WAITING);
         if more > 0 {
             lines.push(fit_line(Line::styled(format!("  and {more} more"), dim), columns));
         }
@@ -278,7 +297,8 @@ impl App {
             left.push(number.clone());
         }
         let second = spread(left, vec![Span::styled(model, dim)], columns);
-        vec![first, second]
+        let status = self.extensions.shown.status(columns, theme);
+        [first, second].into_iter().chain(status).collect()
     }
 }
 

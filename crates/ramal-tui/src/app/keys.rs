@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use ramal_agent::Operation;
 
 use super::over::Over;
+use super::questions::Asked;
 use super::say::When;
 use super::{App, DoubleEscape, Effect, Leaving};
 use crate::editor::{EditorAction, Outcome};
@@ -20,6 +21,7 @@ impl App {
             return self.question_key(key);
         }
         if !self.over.is_empty() {
+            self.pressed_at = Some(Instant::now());
             return self.over_key(key);
         }
         let place = if self.editor.is_empty() { Place::EmptyEditor } else { Place::Editor };
@@ -33,10 +35,14 @@ impl App {
         if self.complete_key(key) {
             return;
         }
+        let is_free = actions.is_empty();
         for action in actions {
             if self.act(action) {
                 return self.typed();
             }
+        }
+        if is_free && self.run_key_of_extension(key) {
+            return;
         }
         if let Some(letter) = key.typed() {
             self.editor.insert(letter.encode_utf8(&mut [0; 4]));
@@ -48,7 +54,12 @@ impl App {
     /// Whether somebody is in the middle of typing: a question that has just come up does not take what is
     /// meant for the editor for its answer.
     fn is_typing(&self) -> bool {
-        self.over.is_empty() && self.typed_at.is_some_and(|at| at.elapsed() < PAUSE)
+        let comes_between = self.question.as_ref().is_some_and(Asked::came_by_itself);
+        let pressed = match self.over.is_empty() {
+            true => self.typed_at,
+            false => self.pressed_at.filter(|_| comes_between),
+        };
+        pressed.is_some_and(|at| at.elapsed() < PAUSE)
     }
 
     /// Whether all keys are on the screen: they cover a question, too.
@@ -93,6 +104,7 @@ impl App {
             ActionId::ExpandTools => {
                 self.is_open = !self.is_open;
                 self.is_resized = true;
+                self.render_again();
             }
             ActionId::SelectModel => self.open_models(),
             ActionId::NextModel => self.cycle_model(Direction::Forward),

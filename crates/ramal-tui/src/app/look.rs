@@ -9,7 +9,7 @@ use crate::keys::Keymap;
 use crate::markdown::SyntectHighlighter;
 use crate::scene::Scene;
 use crate::theme::{ColorDepth, Theme};
-use crate::transcript::Options;
+use crate::transcript::{Options, Rendered};
 
 /// Styles, keys, the zone of the machine.
 pub struct Look {
@@ -23,6 +23,8 @@ pub struct Look {
     pub zone: TimeZone,
     /// Who tells the parts of code apart.
     pub highlighter: Arc<SyntectHighlighter>,
+    /// Entries that are drawn elsewhere.
+    pub rendered: Rendered,
 }
 
 impl Look {
@@ -33,6 +35,7 @@ impl Look {
             hide_thinking,
             color_depth: self.depth,
             highlighter: &*self.highlighter,
+            rendered: Some(&self.rendered),
             ..Options::at(Timestamp::now())
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! [`opening`] is what is seen before a session is there, [`conversation`] what is printed on the main screen,
 //! [`over`] what covers it, [`keys`] what keys do, [`slash`] what words do, [`moves`] how one goes elsewhere,
-//! [`frame`] what all of it looks like.
+//! [`frame`] what all of it looks like, [`extensions`] what others bring along.
 
 mod asks;
 mod choices;
@@ -14,6 +14,7 @@ mod commands;
 mod completion;
 mod conversation;
 mod drafts;
+mod extensions;
 mod facts;
 mod frame;
 mod help;
@@ -46,13 +47,16 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::asks::{Answer, Ask, Asker, Remembered};
 pub use self::drafts::{Drafts, Owner, Stashed};
+pub use self::extensions::dialogs::{Dialog, Given, Wanted};
+pub use self::extensions::shown::{Show, Side, Weight};
+pub use self::extensions::{Eventually, ExtensionCommand, ExtensionKey, Extensions, Unrun};
 pub use self::host::{DoubleEscape, Host, Wishes};
 pub use self::look::Look;
 pub use self::opening::{Door, Doorway, Finder, Opening, Waited};
 pub use self::run::{Left, Messages, Start, run};
-pub use self::slash::command_names;
+pub use self::slash::{command_names, commands_told};
 
-use self::asks::Asks;
+use self::asks::{Asks, Shared};
 use self::commands::Beside;
 use self::conversation::{Conversation, Drawn, Path};
 use self::facts::Facts;
@@ -116,6 +120,7 @@ pub(crate) struct App {
     host: Arc<dyn Host>,
     runtime: Handle,
     messages: Sender<Message>,
+    shared: Arc<Shared>,
     look: Look,
     /// How the terminal draws pictures, if it can.
     graphics: Option<Protocol>,
@@ -132,12 +137,18 @@ pub(crate) struct App {
     draft_due: Option<Instant>,
     /// What is written goes along to the session that is gone over to next.
     keeps_draft: bool,
+    /// The user wants to go over to another session.
+    is_leaving: bool,
     /// The model writes a brief for another session: what is said meanwhile is said there.
     is_handing_off: bool,
     /// The entry to stand at in the session that is gone over to next.
     goes_to: Option<String>,
     /// When a key was pressed last in the editor.
     typed_at: Option<Instant>,
+    /// When a key was pressed last in what covers the screen.
+    pressed_at: Option<Instant>,
+    /// The draft was looked at last when it was of this revision.
+    shared_revision: Option<u64>,
     completer: Completer,
     sources: Sources,
     files: Option<FileIndex>,
@@ -169,6 +180,9 @@ pub(crate) struct App {
     /// Tool calls are shown whole.
     is_open: bool,
     hides_thinking: bool,
+    extensions: extensions::State,
+    /// What waited to be said and was let go by the last that happened.
+    let_go: Vec<String>,
     asks: Asks,
     question: Option<Asked>,
     effects: Vec<Effect>,
@@ -192,6 +206,9 @@ impl App {
                 self.is_stale = true;
             }
             Message::Opening(_) => {}
+        }
+        if self.shared_revision != Some(self.editor.revision()) {
+            self.share_written();
         }
     }
 
@@ -227,13 +244,21 @@ impl App {
     fn event(&mut self, event: &AgentEvent) {
         self.is_stale = true;
         self.conversation.event(event, Timestamp::now());
+        let let_go = std::mem::take(&mut self.let_go);
         match event {
             AgentEvent::QueueUpdate { steering, follow_up } => {
-                self.waiting = (steering.clone(), follow_up.clone());
+                let (soon, afterwards) =
+                    std::mem::replace(&mut self.waiting, (steering.clone(), follow_up.clone()));
+                if steering.is_empty() && follow_up.is_empty() {
+                    self.let_go = soon.into_iter().chain(afterwards).collect();
+                }
             }
             // Now there is a session that the draft can belong to.
             AgentEvent::AgentStart => self.draft_belongs_elsewhere(true),
-            AgentEvent::MessageEnd { message, .. } => self.facts.count(message),
+            AgentEvent::MessageEnd { message, .. } => {
+                self.facts.count(message);
+                self.render_new();
+            }
             AgentEvent::TurnEnd { .. } | AgentEvent::SessionInfoChanged { .. } => self.look_at_session(),
             AgentEvent::AgentEnd { .. } | AgentEvent::CompactionEnd { .. } => {
                 self.look_at_session();
@@ -246,15 +271,23 @@ impl App {
                     |app, ()| app.follow(),
                 );
             }
+            AgentEvent::SessionTree { .. } => {
+                self.went();
+                // It may be somebody else who moved; within a turn the place is none that one was left at.
+                if self.agent.running() != Some(Operation::Turn) {
+                    let host = Arc::clone(&self.host);
+                    self.with_session(|session| host.remember(session));
+                }
+            }
+            AgentEvent::SessionReplaced { .. } => self.is_elsewhere(let_go),
             AgentEvent::EntryAppended { entry_id, .. } => self.appended(entry_id),
-            AgentEvent::SessionTree { .. } => self.went(),
-            AgentEvent::SessionReplaced { .. } => self.is_elsewhere(),
             _ => {}
         }
     }
 
     /// Looks again at what stands outside: what other programs appended. Called now and then.
     pub(crate) fn look_around(&mut self) {
+        self.look_after_extensions();
         if self.agent.running().is_some() {
             return;
         }
@@ -295,6 +328,7 @@ impl App {
         if self.agent.running().is_none() {
             return self.follow();
         }
+        self.render_new();
         let agent = self.agent.clone();
         if let Err(error) = agent.with_session(|session| self.conversation.appended(session, id)) {
             self.say_wrong(&error);
@@ -308,6 +342,7 @@ impl App {
         }
         self.is_stale = true;
         let agent = self.agent.clone();
+        self.render_new();
         let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);
         let followed = agent.with_session(|session| self.conversation.follow(session, &scene));
         match followed {
@@ -320,6 +355,10 @@ impl App {
     fn say(&mut self, block: Block) {
         self.is_stale = true;
         self.conversation.say(block);
+        if self.agent.running().is_none() {
+            let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);
+            self.conversation.settle(&scene);
+        }
     }
 
     /// Tells what went wrong, in the conversation.
@@ -362,7 +401,11 @@ impl App {
     /// Whether a frame is due because time passes: something runs.
     pub(crate) fn is_moving(&self) -> bool {
         let runs = self.busy.is_some() || self.shell.is_some() || self.beside.is_some();
-        runs || self.agent.running().is_some() || self.is_being_dragged()
+        let counts = self.question.as_ref().is_some_and(Asked::has_limit);
+        runs || counts
+            || self.extensions.is_running()
+            || self.agent.running().is_some()
+            || self.is_being_dragged()
     }
 
     /// Whether the window may be getting another size right now. What is drawn on the main screen for a size

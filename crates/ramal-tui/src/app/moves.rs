@@ -109,11 +109,19 @@ impl App {
     }
 
     /// Another session is at work: its end is shown.
-    pub(super) fn is_elsewhere(&mut self) {
-        let (name, cwd) =
-            self.with_session(|session| (session.get_session_name(), session.get_cwd().to_owned()));
+    /// `let_go` is what waited to be said in the one that was left.
+    pub(super) fn is_elsewhere(&mut self, let_go: Vec<String>) {
+        let (name, cwd, is_new) = self.with_session(|session| {
+            (session.get_session_name(), session.get_cwd().to_owned(), session.message_count() == 0)
+        });
         let cwd = if cwd.is_empty() { self.agent.cwd() } else { cwd.into() };
-        let goes_along = std::mem::take(&mut self.keeps_draft);
+        let was_wanted = std::mem::take(&mut self.is_leaving);
+        let goes_along = std::mem::take(&mut self.keeps_draft) || !was_wanted && is_new;
+        if !was_wanted {
+            // Somebody else went over to it: what is on the screen is of the session that was left.
+            self.uncover_session();
+            self.write_below(let_go);
+        }
         self.draft_belongs_elsewhere(goes_along);
         self.wishes = self.host.wishes(&cwd);
         self.hides_thinking = self.wishes.hides_thinking;
@@ -132,6 +140,15 @@ impl App {
         self.look_at_session();
     }
 
+    /// Puts texts before what is written.
+    fn write_below(&mut self, mut texts: Vec<String>) {
+        if texts.is_empty() {
+            return;
+        }
+        texts.extend(Some(self.editor.text()).filter(|text| !text.trim().is_empty()));
+        self.editor.replace_text(&texts.join("\n\n"));
+    }
+
     fn show_path(&mut self, title: &str) {
         let agent = self.agent.clone();
         let rows = usize::from(self.rows).saturating_sub(8).max(4);
@@ -143,6 +160,7 @@ impl App {
         let scene = App::drawn(&self.look, self.columns, self.is_open, self.hides_thinking);
         let printed = agent.with_session(|session| next.print_end(session, usize::MAX, rows, &scene));
         self.conversation = next;
+        self.render_path();
         if let Err(error) = printed {
             self.say_wrong(&error);
         }
@@ -205,7 +223,7 @@ impl App {
     pub(super) fn branch_before(&mut self, id: &str) {
         let (agent, id) = (self.agent.clone(), id.to_owned());
         self.begin_to_leave(true);
-        self.job(async move { agent.branch(&id).await }, |app, branched| match branched {
+        self.job_away(async move { agent.branch(&id).await }, |app, branched| match branched {
             Ok(Branched { cancelled: true, .. }) => {
                 app.say(Block::notice("An extension did not let a branch be made"));
             }
@@ -218,14 +236,14 @@ impl App {
     pub(super) fn clone_session(&mut self) {
         let agent = self.agent.clone();
         self.begin_to_leave(true);
-        self.job(async move { agent.clone_session().await }, |app, cloned| app.replaced(cloned));
+        self.job_away(async move { agent.clone_session().await }, |app, cloned| app.replaced(cloned));
     }
 
     /// Begins a new session.
     pub(super) fn new_session(&mut self) {
         let agent = self.agent.clone();
         self.begin_to_leave(true);
-        self.job(async move { agent.new_session(None).await }, |app, begun| app.replaced(begun));
+        self.job_away(async move { agent.new_session(None).await }, |app, begun| app.replaced(begun));
     }
 
     /// Goes over to the session in a file.
@@ -238,14 +256,29 @@ impl App {
         self.begin_to_leave(false);
         self.goes_to = at;
         let (agent, path) = (self.agent.clone(), path.to_owned());
-        self.job(async move { agent.switch_session(&path).await }, |app, switched| app.replaced(switched));
+        self.job_away(async move { agent.switch_session(&path).await }, |app, switched| {
+            app.replaced(switched)
+        });
     }
 
     /// The session will be left. What waits to be said in it is taken back, and what is written goes along, or
     /// stays with it.
     pub(super) fn begin_to_leave(&mut self, with_draft: bool) {
         self.take_back();
+        self.is_leaving = true;
         self.keeps_draft = with_draft;
+    }
+
+    /// As [`App::job`], for what leaves the session: once it is done the session is not about to be left any more.
+    pub(super) fn job_away<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+        then: impl FnOnce(&mut App, T) + Send + 'static,
+    ) {
+        self.job(work, |app, done| {
+            app.is_leaving = false;
+            then(app, done);
+        });
     }
 
     fn replaced(&mut self, replaced: Result<bool, AgentError>) {

@@ -9,13 +9,14 @@ use ramal_session::{EntryId, ReadError, SessionManager};
 use super::moves::SumUp;
 use super::sessions::{self, Sessions};
 use super::{App, Effect};
-use crate::hotkeys_view::{self, HotkeysView};
+use crate::hotkeys_view::{self, HotkeysView, OtherKey};
 use crate::keys::{ActionId, Key};
 use crate::list_view::{self, Face, ListRow, ListView, Order, Start};
 use crate::message_view::{self, MessageView, Origin};
 use crate::model_view::ModelView;
 use crate::scene::View;
 use crate::settings_view::{self, SettingsView};
+use crate::text::clean;
 use crate::text::says::copied;
 use crate::theme::Role;
 use crate::transcript_view::{self, TranscriptView};
@@ -74,6 +75,17 @@ impl App {
         if self.over.is_empty() {
             self.follow();
             self.look_at_session();
+        }
+    }
+
+    /// Closes what shows a session: another one is at work.
+    pub(super) fn uncover_session(&mut self) {
+        self.parked = None;
+        let had = self.over.len();
+        self.over.retain(|over| !matches!(over, Over::Tree(_) | Over::Transcript(_) | Over::Messages(_)));
+        if self.over.len() < had {
+            self.full.forget();
+            self.is_stale = true;
         }
     }
 
@@ -156,7 +168,14 @@ impl App {
 
     pub(super) fn open_hotkeys(&mut self) {
         if !matches!(self.over.last(), Some(Over::Hotkeys(_))) {
-            self.cover(Over::Hotkeys(Box::new(HotkeysView::new(&self.look.keymap))));
+            let others: Vec<OtherKey> = (self.extensions.keys().iter())
+                .map(|(key, theirs)| OtherKey {
+                    key: *key,
+                    says: clean::name(&theirs.description),
+                    source: clean::name(&theirs.extension),
+                })
+                .collect();
+            self.cover(Over::Hotkeys(Box::new(HotkeysView::with(&self.look.keymap, &others))));
         }
     }
 

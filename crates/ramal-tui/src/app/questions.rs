@@ -4,7 +4,8 @@ use ramal_session::json::{self, members};
 use ratatui::layout::Position;
 use tokio::sync::oneshot;
 
-use super::asks::{Answer, Ask, Remembered};
+use super::asks::{Answer, Ask, Remembered, Waiting};
+use super::extensions::dialogs;
 use super::moves::SumUp;
 use super::{App, Effect};
 use crate::keys::Key;
@@ -27,12 +28,40 @@ enum Then {
     Do(Box<Answered>),
     /// Whoever asked for a permission gets it, if somebody still waits.
     Permit { answers: Vec<PermissionAnswer>, sender: oneshot::Sender<Answer> },
+    /// The extension that asked gets it.
+    Dialog(dialogs::Waiting),
 }
 
 impl Asked {
     /// Whether nobody waits for the answer any more.
     fn is_over(&self) -> bool {
-        matches!(&self.then, Then::Permit { sender, .. } if sender.is_closed())
+        match &self.then {
+            Then::Do(_) => false,
+            Then::Permit { sender, .. } => sender.is_closed(),
+            Then::Dialog(dialog) => dialog.is_over(),
+        }
+    }
+
+    /// Whether it came up while the user did something else.
+    pub(super) fn came_by_itself(&self) -> bool {
+        !matches!(self.then, Then::Do(_))
+    }
+
+    /// Whether it changes as time passes.
+    pub(super) fn has_limit(&self) -> bool {
+        matches!(&self.then, Then::Dialog(dialog) if dialog.has_limit())
+    }
+
+    /// It is drawn so now; `below` rows are taken by what stands below it.
+    pub(super) fn settle(&mut self, columns: u16, rows: u16, below: usize) {
+        let mut rows = rows;
+        if let Then::Dialog(dialog) = &self.then {
+            self.question.set_above(&dialog.above());
+            // Who asks is seen, however much there is to choose from.
+            let below = u16::try_from(below).unwrap_or(u16::MAX);
+            rows = rows.saturating_sub(below).max(rows / 2);
+        }
+        self.question.resize(columns, rows);
     }
 }
 
@@ -49,7 +78,7 @@ impl App {
 
     /// Somebody wants to know whether a tool may be run.
     pub(super) fn ask(&mut self, ask: Ask) {
-        self.asks.push(ask);
+        self.asks.push(Waiting::Tool(ask));
         self.is_stale = true;
         self.effects.push(Effect::Bell);
         if !self.over.is_empty() {
@@ -58,16 +87,40 @@ impl App {
         self.ask_next();
     }
 
+    /// An extension asks something.
+    pub(super) fn ask_dialog(&mut self, dialog: dialogs::Waiting) {
+        self.asks.push(Waiting::Dialog(dialog));
+        self.effects.push(Effect::Bell);
+        self.ask_next();
+    }
+
+    /// Nobody is asked any more: whoever waits gets no answer.
+    pub(super) fn ask_no_more(&mut self) {
+        self.shared.end();
+        self.asks.clear();
+        self.question = None;
+    }
+
     /// Puts the next question that waits to the user, if nothing is in the way.
     pub(super) fn ask_next(&mut self) {
         if self.question.as_ref().is_some_and(Asked::is_over) {
             self.question = None;
             self.is_stale = true;
         }
-        if self.question.is_some() || !self.over.is_empty() {
+        if self.question.is_some() {
             return;
         }
-        let Some(Ask { tool, reason, arguments, offered, answer: sender }) = self.asks.next() else { return };
+        let ask = match self.asks.next(!self.over.is_empty()) {
+            None => return,
+            Some(Waiting::Tool(ask)) => ask,
+            Some(Waiting::Dialog(dialog)) => {
+                self.question = Some(Asked { question: dialog.question(), then: Then::Dialog(dialog) });
+                self.full.forget();
+                self.is_stale = true;
+                return;
+            }
+        };
+        let Ask { tool, reason, arguments, offered, answer: sender } = ask;
         let (shows, reason) = match json::get_str(arguments.as_bytes(), "command") {
             // It is shown whole, and need not be told twice.
             Some(command) => {
@@ -150,6 +203,7 @@ impl App {
             Told::Nothing | Told::Redraw => {}
             Told::Suspend => self.effects.push(Effect::Suspend),
             Told::Hotkeys => self.open_hotkeys(),
+            Told::External => self.effects.push(Effect::ExternalEditor),
             Told::Answer { .. } | Told::Back => {
                 match self.question.take().map(|asked| asked.then) {
                     Some(Then::Do(then)) => then(self, told),
@@ -158,6 +212,7 @@ impl App {
                         // The turn may just have been ended.
                         let _ = sender.send(granted(answer));
                     }
+                    Some(Then::Dialog(dialog)) => dialog.answer(&told),
                     None => {}
                 }
                 self.ask_next();
@@ -171,7 +226,7 @@ impl App {
             return view;
         }
         let Some(asked) = &mut self.question else { return view };
-        asked.question.resize(self.columns, self.rows);
+        asked.settle(self.columns, self.rows, 0);
         let (lines, cursor) = asked.question.lines(self.columns, &self.look.theme, &self.look.keymap);
         let room = usize::from(self.rows);
         let skip = lines.len().saturating_sub(room);

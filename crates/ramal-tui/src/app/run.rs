@@ -10,9 +10,10 @@ use ramal_agent::AgentSession;
 use ramal_session::SessionManager;
 use tokio::runtime::Handle;
 
+use super::asks::Shared;
 use super::frame::Frame;
 use super::opening::{Door, Handed};
-use super::{App, Asker, Effect, Host, Leaving, Message, spinner};
+use super::{App, Asker, Effect, Extensions, Host, Leaving, Message, spinner};
 use crate::images::Protocol;
 use crate::terminal::{Input, InputThread, Terminal, TerminalWriter};
 
@@ -46,25 +47,28 @@ pub struct Start {
     pub graphics: Option<Protocol>,
     /// The session selector is opened at once.
     pub opens_sessions: bool,
+    /// The extensions; nothing of them is loaded yet.
+    pub extensions: Arc<dyn Extensions>,
 }
 
 /// What happens comes through here, from before a session is there.
 pub struct Messages {
     pub(super) sender: Sender<Message>,
     pub(super) receiver: Receiver<Message>,
+    pub(super) shared: Arc<Shared>,
 }
 
 impl Default for Messages {
     fn default() -> Messages {
         let (sender, receiver) = channel();
-        Messages { sender, receiver }
+        Messages { sender, receiver, shared: Arc::default() }
     }
 }
 
 impl Messages {
     /// Whoever asks the user by way of these.
     pub fn asker(&self) -> Asker {
-        Asker(self.sender.clone())
+        Asker { messages: self.sender.clone(), shared: Arc::clone(&self.shared) }
     }
 }
 
@@ -247,8 +251,10 @@ impl App {
         self.is_stale = true;
     }
 
+    /// What is given to the user's own editor: what a question wants written, or the draft.
     fn written(&self) -> String {
-        self.editor.text()
+        let asked = self.question.as_ref().and_then(|asked| asked.question.written());
+        asked.unwrap_or_else(|| self.editor.text())
     }
 
     fn host(&self) -> Arc<dyn Host> {
@@ -258,7 +264,10 @@ impl App {
     /// The terminal was lent to another program, and is ours again.
     fn was_lent(&mut self, edited: io::Result<Option<String>>) {
         match edited {
-            Ok(Some(text)) => self.editor.replace_text(&text),
+            Ok(Some(text)) => match &mut self.question {
+                Some(asked) if asked.question.written().is_some() => asked.question.rewrite(&text),
+                _ => self.editor.replace_text(&text),
+            },
             Ok(None) => self.hint("Nothing was changed"),
             Err(error) => self.hint(&format!("The editor could not be used: {error}")),
         }
@@ -283,10 +292,13 @@ impl App {
 
     /// Ends what runs, waits until it is stored, and forces everything to disk.
     fn end(&mut self, limit: Duration) {
+        // Whoever waits for an answer is not waited for.
+        self.ask_no_more();
         self.agent.abort();
         if let Some((shell, ..)) = &self.shell {
             shell.cancel();
         }
+        self.abort_extensions();
         let (agent, written) = (self.agent.clone(), self.writes.wait());
         self.runtime.block_on(async move {
             let all = async {
@@ -296,6 +308,7 @@ impl App {
             // Whoever does not end by then is left behind; whole messages are stored already.
             let _ = tokio::time::timeout(limit, all).await;
         });
+        self.runtime.block_on(self.extensions.all.end());
         self.agent.give_up_titles();
         let host = Arc::clone(&self.host);
         // What waits to be said is a draft again.

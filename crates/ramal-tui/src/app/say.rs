@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use ramal_agent::shell::{self, ShellCommand, Surroundings};
 use ramal_agent::tools::outputs_folder;
-use ramal_agent::{AgentError, AgentSession, Operation, Prompt};
+use ramal_agent::{AgentError, AgentSession, Prompt};
 use ramal_session::time;
 use tokio_util::sync::CancellationToken;
 
 use super::App;
+use super::extensions::until;
 use super::slash::Said;
 use crate::editor::Content;
 use crate::transcript::Block;
@@ -32,6 +33,10 @@ impl App {
         }
         if let Some(command) = Said::parse(&text) {
             match command {
+                Said::Unknown(_) | Said::Elsewhere(_) if self.has_listeners() => {
+                    let content = self.take_written();
+                    self.command_by_extensions(content);
+                }
                 Said::Unknown(name) => {
                     self.hint = Some(format!("There is no command /{name}; what is written stays"));
                 }
@@ -56,7 +61,7 @@ impl App {
             return;
         }
         // What waits in a session that is left does not follow, and would be lost.
-        if self.agent.running() == Some(Operation::Replacement) && !self.is_handing_off {
+        if self.is_on_the_way() {
             self.hint =
                 Some("On the way to another session: what is written stays until one is there".into());
             return;
@@ -64,8 +69,7 @@ impl App {
         let content = self.take_written();
         let is_plain = content.marks().is_empty() && !text.contains('@');
         if is_plain {
-            let said = self.say_to_model(Prompt::text(text), when);
-            return self.was_said(said, content);
+            return self.say_or_have_heard(Prompt::text(text), content, when);
         }
         // Pictures are read beside the screen.
         let (host, cwd) = (Arc::clone(&self.host), self.agent.cwd());
@@ -79,18 +83,26 @@ impl App {
                 app.say(Block::notice(&problem));
             }
             let is_here = app.with_session(|session| session.get_session_id() == said_in);
-            if !is_here || app.agent.running() == Some(Operation::Replacement) {
+            if !is_here || app.is_on_the_way() {
                 app.editor.set_text_if_empty(content);
                 app.hint = Some("That was written for the session that was left: it is in the editor".into());
                 return app.typed();
             }
-            let said = app.say_to_model(prompt, when);
-            app.was_said(said, content);
+            app.say_or_have_heard(prompt, content, when);
         });
     }
 
+    /// Says something to the model, once the extensions have heard it if there are any.
+    fn say_or_have_heard(&mut self, prompt: Prompt, content: Content, when: When) {
+        if self.has_listeners() {
+            return self.say_by_extensions(prompt, content, when);
+        }
+        let said = self.say_to_model(prompt, when);
+        self.was_said(said, content);
+    }
+
     /// What could not be said is in the editor again.
-    fn was_said(&mut self, said: Result<(), AgentError>, content: Content) {
+    pub(super) fn was_said(&mut self, said: Result<(), AgentError>, content: Content) {
         if let Err(error) = said {
             self.say_wrong(&error);
             self.editor.set_text_if_empty(content);
@@ -130,6 +142,11 @@ impl App {
         let abort = CancellationToken::new();
         self.shell = Some((abort.clone(), command.command.clone(), Instant::now()));
         let agent = self.agent.clone();
+        let given_up = abort.clone();
+        let heard = self.has_listeners().then(|| {
+            let (text, is_hidden) = (command.command.clone(), command.exclude_from_context);
+            self.extensions.all.user_bash(text, is_hidden, abort.clone())
+        });
         let work = async move {
             let cwd = agent.cwd();
             let (id, overflow) = agent.with_session(|session| {
@@ -143,7 +160,14 @@ impl App {
                 timeout: None,
                 update: &|_| {},
             };
-            let message = shell::run(&command, &with, time::now).await;
+            let answered = match heard {
+                Some(heard) => until(given_up, heard).await.flatten(),
+                None => None,
+            };
+            let message = match answered {
+                Some(answered) => shell::ran_elsewhere(&command, &answered, time::now()),
+                None => shell::run(&command, &with, time::now).await,
+            };
             let is_waiting = agent.running().is_some();
             agent.append_aside(&id, message).map(|()| is_waiting)
         };
@@ -164,7 +188,8 @@ impl App {
     pub(super) fn take_back(&mut self) -> bool {
         let (steering, follow_up) = self.agent.clear_queue();
         let waiting: Vec<Prompt> = steering.into_iter().chain(follow_up).collect();
-        if waiting.is_empty() {
+        let on_its_way = self.take_typed();
+        if waiting.is_empty() && on_its_way.is_empty() {
             return false;
         }
         if waiting.iter().any(|prompt| !prompt.images.is_empty()) {
@@ -173,6 +198,7 @@ impl App {
         }
         let mut texts: Vec<String> =
             waiting.into_iter().map(|prompt| prompt.typed.unwrap_or(prompt.text)).collect();
+        texts.extend(on_its_way.iter().map(Content::text));
         let written = self.editor.text();
         if !written.trim().is_empty() {
             texts.push(written);
@@ -195,7 +221,7 @@ impl App {
         if runs {
             self.agent.abort();
         }
-        runs
+        self.abort_extensions() || runs
     }
 
     /// Says in the conversation what the user asked to be told.

@@ -235,7 +235,7 @@ impl App {
                 let trashed = tokio::task::spawn_blocking(move || host.trash_session(&file, None)).await;
                 trashed.unwrap_or_else(|error| Err(error.to_string()))
             };
-            app.job(work, |app, trashed| match trashed {
+            app.job_away(work, |app, trashed| match trashed {
                 Ok(where_to) => app.say(Block::notice(&where_to)),
                 Err(why) => app.say(Block::wrong(&why)),
             });

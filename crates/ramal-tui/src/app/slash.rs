@@ -46,7 +46,7 @@ commands! {
     ["export"] "[FILE.html | FILE.jsonl]" "Write the session as a page, or this path as a session" App::export;
     ["import"] "FILE.jsonl" "Open a copy of a session that lies elsewhere" App::import;
     ["dump"] "" "Copy the whole path as text" |app, _| app.dump();
-    ["reload"] "" "Read keys, settings, theme and context files again" |app, _| app.reload();
+    ["reload"] "" "Read keys, settings, theme, context files and extensions again" |app, _| app.reload();
     ["label"] "[LABEL]" "Label where one is; without a label take it off" App::label;
     ["session"] "[info | delete]" "What this session is: file, messages, tokens, cost" App::session;
     ["compact"] "[INSTRUCTIONS]" "Make the conversation shorter" App::compact;
@@ -108,6 +108,11 @@ impl Said<'_> {
 /// The names of all commands, those first that are offered first; those of one command together.
 pub fn command_names() -> impl Iterator<Item = &'static [&'static str]> {
     COMMANDS.iter().map(|command| command.names)
+}
+
+/// All commands by their first names, and what they do.
+pub fn commands_told() -> impl Iterator<Item = (&'static str, &'static str)> {
+    COMMANDS.iter().filter_map(|command| Some((*command.names.first()?, command.says)))
 }
 
 /// The command with a name.

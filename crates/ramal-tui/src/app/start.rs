@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 use super::asks::Asks;
 use super::completion;
 use super::conversation::Conversation;
+use super::extensions::State;
 use super::facts::Facts;
 use super::jobs::Writes;
 use super::look::Look;
@@ -27,7 +28,8 @@ use crate::transcript::Block;
 impl App {
     /// A conversation, and what it is to be told.
     pub(super) fn new(start: Start, parts: Parts) -> (App, Receiver<Message>) {
-        let Start { agent, host, runtime, said, notices, user_cwd, graphics, opens_sessions } = start;
+        let Start { agent, host, runtime, said, notices, user_cwd, graphics, opens_sessions, extensions } =
+            start;
         let Parts { look, background, channel, home, size, seen } = parts;
         let (columns, rows) = (size.0.max(1), size.1.max(1));
         let wishes = host.wishes(&agent.cwd());
@@ -49,6 +51,7 @@ impl App {
             host,
             runtime,
             messages: channel.sender,
+            shared: channel.shared,
             look,
             wishes,
             columns,
@@ -76,10 +79,15 @@ impl App {
             drafts: None,
             draft_due: None,
             keeps_draft: false,
+            is_leaving: false,
             is_handing_off: false,
             goes_to: None,
             typed_at: None,
+            pressed_at: None,
+            shared_revision: None,
             is_open: false,
+            extensions: State::new(extensions),
+            let_go: Vec::new(),
             asks: Asks::default(),
             question: None,
             effects: Vec::new(),
@@ -109,6 +117,7 @@ impl App {
         app.look_at_session();
         app.watch_files();
         app.ask_for_directory();
+        app.begin_extensions();
         if opens_sessions {
             app.open_sessions();
         }

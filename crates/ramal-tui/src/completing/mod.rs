@@ -10,7 +10,7 @@ mod sources;
 
 pub use files::{FileIndex, Files};
 pub use mentions::mentions;
-pub use sources::{Command, Entry, Sources};
+pub use sources::{Arguments, Command, Entry, Sources};
 
 use ratatui::text::Line;
 
@@ -87,6 +87,7 @@ impl Part {
             (CompletionKind::File, Part::Folder(folder)) => sources.files.below(folder),
             (CompletionKind::File, _) => sources.files.items().to_vec(),
             (CompletionKind::Entry, _) => sources.entries(),
+            (CompletionKind::Argument, _) => sources.arguments(),
         }
     }
 }
@@ -112,7 +113,7 @@ impl Completer {
     /// again.
     pub fn follow(&mut self, editor: &Editor, sources: &Sources) -> bool {
         let was_typed = std::mem::replace(&mut self.revision, editor.revision()) != editor.revision();
-        let word = editor.completing();
+        let word = sources.word(editor);
         let place = word.as_ref().map(|word| (word.kind, word.range.start));
         if self.dismissed != place {
             self.dismissed = None;
@@ -125,11 +126,17 @@ impl Completer {
         }
     }
 
+    /// There may be more to choose from for what was just typed: as [`Completer::follow`].
+    pub fn has_more(&mut self, editor: &Editor, sources: &Sources) -> bool {
+        self.revision = editor.revision().wrapping_sub(1);
+        self.follow(editor, sources)
+    }
+
     /// Opens the list although it was closed before, or the word was not just typed: what Tab asks for. Answers
     /// whether there is something to choose from.
     pub fn ask(&mut self, editor: &Editor, sources: &Sources) -> bool {
         (self.dismissed, self.revision) = (None, editor.revision());
-        if let Some(word) = editor.completing() {
+        if let Some(word) = sources.word(editor) {
             self.update(word, sources);
         }
         self.is_open()
@@ -143,7 +150,7 @@ impl Completer {
             .filter(|open| open.word.range.start == word.range.start && open.word.kind == word.kind)
         else {
             let mut list = CompletionList::new(word.kind, part.items(word.kind, sources), ROWS);
-            list.set_query(&word.query);
+            list.set_query(searched(&word));
             let is_seen = !list.is_empty();
             let before = self.is_open();
             self.open = Some(Open { list, word, sources: sources.clone(), part, is_stepped: false });
@@ -156,7 +163,7 @@ impl Completer {
         }
         let is_other_query = open.word.query != word.query;
         if is_other_query {
-            open.list.set_query(&word.query);
+            open.list.set_query(searched(&word));
             open.is_stepped = false;
         }
         open.word = word;
@@ -200,8 +207,10 @@ impl Completer {
         let is_whole = item.insert() == query;
         // A number sign is often nothing but that: `#12` sends, unless a label begins so.
         let begins = |label: &str| label.to_lowercase().starts_with(&query.to_lowercase());
+        // Behind a command anything may stand.
+        let may_be_other = matches!(kind, CompletionKind::Entry | CompletionKind::Argument);
         let is_meant = open.is_stepped
-            || kind != CompletionKind::Entry
+            || !may_be_other
             || (!query.is_empty() && (begins(item.label()) || begins(item.insert())));
         if is_whole || !is_meant {
             self.dismiss();
@@ -218,7 +227,11 @@ impl Completer {
     fn accept(&mut self, editor: &mut Editor) -> Told {
         let Some(open) = self.open.take() else { return Told::Passed };
         let Some(item) = open.list.selected() else { return Told::Passed };
-        if !editor.accept(item) {
+        let is_in = match open.word.kind {
+            CompletionKind::Argument => editor.accept_argument(item),
+            _ => editor.accept(item),
+        };
+        if !is_in {
             return Told::Passed;
         }
         let goes_on = open.word.kind == CompletionKind::File && item.insert().ends_with('/');
@@ -227,6 +240,11 @@ impl Completer {
         }
         Told::Accepted
     }
+}
+
+/// What is searched for in the list of a word. Whoever says what can stand behind a command has chosen already.
+fn searched(word: &Completing) -> &str {
+    if word.kind == CompletionKind::Argument { "" } else { &word.query }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Files;
-use crate::editor::{CompletionItem, CompletionKind};
+use crate::editor::{Completing, CompletionItem, CompletionKind, Editor};
 use crate::text::clean;
 
 /// The columns of an entry's text that are seen and searched.
@@ -67,6 +67,17 @@ impl Entry {
     }
 }
 
+/// What can stand behind a command, as whoever brings the command says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Arguments {
+    /// The command.
+    pub command: String,
+    /// What stood behind it when it was asked.
+    pub typed: String,
+    /// What can stand there, and how it is shown.
+    pub found: Vec<(String, String)>,
+}
+
 /// All that there is to choose from. A copy costs next to nothing, and two are told apart by where they come
 /// from: who has something new makes a new one.
 #[derive(Debug, Clone, Default)]
@@ -77,6 +88,8 @@ pub struct Sources {
     pub files: Files,
     /// Entries: those with labels, then what the user said, the latest first.
     pub entries: Arc<[Entry]>,
+    /// What can stand behind the command that is being typed, once that is known.
+    pub arguments: Option<Arc<Arguments>>,
 }
 
 impl Sources {
@@ -98,6 +111,26 @@ impl Sources {
         self.entries.iter().map(Entry::item).collect()
     }
 
+    /// What can stand behind the command, as items.
+    pub(super) fn arguments(&self) -> Vec<CompletionItem> {
+        let found = self.arguments.iter().flat_map(|arguments| &arguments.found);
+        found.map(|(value, label)| CompletionItem::new(&**value, "").labelled(label)).collect()
+    }
+
+    /// The word that is being typed, if there is something to choose from for it.
+    pub(super) fn word(&self, editor: &Editor) -> Option<Completing> {
+        let known = self.arguments.as_deref().filter(|arguments| !arguments.found.is_empty());
+        if let (Some(known), Some((name, typed))) = (known, editor.command())
+            && known.command == name
+            && typed.starts_with(&*known.typed)
+        {
+            let start = name.len() + 2;
+            let range = start..start + typed.len();
+            return Some(Completing { kind: CompletionKind::Argument, query: typed.to_owned(), range });
+        }
+        editor.completing()
+    }
+
     /// Whether something can be said behind a command.
     pub(super) fn takes_arguments(&self, name: &str) -> bool {
         let has_name =
@@ -111,6 +144,7 @@ impl Sources {
             CompletionKind::Command => Arc::ptr_eq(&self.commands, &other.commands),
             CompletionKind::File => self.files.is_same(&other.files),
             CompletionKind::Entry => Arc::ptr_eq(&self.entries, &other.entries),
+            CompletionKind::Argument => self.arguments == other.arguments,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The list under one's hands: what is typed, what is seen, what keys do.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::editor::EditorAction;
 
@@ -34,6 +36,7 @@ fn sources() -> Sources {
             entry("c9d0e1f2", None, "Look at 1 of 2"),
         ]
         .into(),
+        arguments: None,
     }
 }
 
@@ -253,6 +256,31 @@ fn the_list_closes_with_its_word() {
     desk.types("/tre");
     desk.editor.take();
     assert!(desk.follow() && !desk.completer.is_open());
+}
+
+#[test]
+fn what_stands_behind_a_command_is_said_by_whoever_brings_it() {
+    let mut desk = Desk::with("/deploy ");
+    let found = |typed: &str, all: &[(&str, &str)]| {
+        let found = all.iter().map(|(value, label)| ((*value).to_owned(), (*label).to_owned())).collect();
+        Some(Arc::new(Arguments { command: "deploy".into(), typed: typed.into(), found }))
+    };
+    desk.sources.arguments = found("", &[("production now", "to production"), ("staging", "to staging")]);
+    assert!(!desk.follow(), "nothing was typed since");
+    assert!(desk.completer.has_more(&desk.editor, &desk.sources));
+    assert_eq!(desk.seen(), ["> to production", "  to staging"]);
+    // What was not asked for is not taken.
+    assert_eq!(desk.press("enter"), Told::Passed);
+    desk.types("s");
+    desk.sources.arguments = found("s", &[("staging", "to staging")]);
+    assert!(desk.completer.has_more(&desk.editor, &desk.sources) || !desk.completer.is_open());
+    desk.completer.ask(&desk.editor, &desk.sources);
+    assert_eq!(desk.press("enter"), Told::Accepted);
+    assert_eq!(desk.editor.text(), "/deploy staging");
+    assert_eq!(desk.press("enter"), Told::Passed, "it is sent");
+    let mut other = Desk::with("/other ");
+    other.sources.arguments = found("", &[("staging", "to staging")]);
+    assert!(!other.completer.has_more(&other.editor, &other.sources));
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub enum CompletionKind {
     File,
     /// `#entry`, or a label.
     Entry,
+    /// What stands behind a command.
+    Argument,
 }
 
 /// A word that is being typed and can be completed.
@@ -54,6 +56,23 @@ impl Editor {
         Some(Completing { kind, query: word[1..].to_owned(), range: start..self.cursor })
     }
 
+    /// The command that is being written, and what stands between it and the cursor.
+    pub fn command(&self) -> Option<(&str, &str)> {
+        let before = self.content.raw().get(..self.cursor)?;
+        let (name, typed) = before.strip_prefix('/')?.split_once(' ')?;
+        let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
+        (is_name && !typed.contains(['\n', HOLE])).then_some((name, typed))
+    }
+
+    /// Puts an item in the place of what stands behind the command. False if there is none.
+    pub fn accept_argument(&mut self, item: &CompletionItem) -> bool {
+        let Some((_, typed)) = self.command() else { return false };
+        let range = self.cursor - typed.len()..self.cursor;
+        self.edit(range, &Content::from(item.insert()), Grouping::Alone);
+        self.last = Last::Other;
+        true
+    }
+
     /// Puts an item in the place of the word that is being typed. False if there is none.
     pub fn accept(&mut self, item: &CompletionItem) -> bool {
         let Some(Completing { kind, range, .. }) = self.completing() else { return false };
@@ -63,6 +82,7 @@ impl Editor {
             CompletionKind::File if insert.contains(char::is_whitespace) => format!("@\"{insert}\""),
             CompletionKind::File => format!("@{insert}"),
             CompletionKind::Entry => format!("#{insert}"),
+            CompletionKind::Argument => insert.to_owned(),
         };
         if kind == CompletionKind::File && insert.ends_with('/') {
             // A folder is the beginning of what is in it, which is completed next.

@@ -31,6 +31,19 @@ enum Row {
     /// What is wrong, by its number.
     Wrong(usize),
     Does(ActionId),
+    /// What somebody else's key does, by its number.
+    Other(usize),
+}
+
+/// A key that is not of the table: of an extension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherKey {
+    /// The key.
+    pub key: Key,
+    /// What it does; may be empty.
+    pub says: String,
+    /// Whose it is.
+    pub source: String,
 }
 
 /// The keys, and what is being searched in them.
@@ -44,13 +57,29 @@ pub struct HotkeysView {
 impl HotkeysView {
     /// A view of these keys. What is wrong in the user's file comes first.
     pub fn new(keymap: &Keymap) -> HotkeysView {
+        HotkeysView::with(keymap, &[])
+    }
+
+    /// The same, and keys of others below.
+    pub fn with(keymap: &Keymap, others: &[OtherKey]) -> HotkeysView {
         let mut list = ListView::new("Keys", Start::First, Order::Kept).align();
         let problems = keymap.problems().iter().map(ToString::to_string);
         let conflicts = conflicts(keymap);
         let mut says: Vec<(Row, String)> =
             problems.chain(conflicts).enumerate().map(|(number, says)| (Row::Wrong(number), says)).collect();
         let wrong = says.iter().map(|(row, says)| ListRow::new(*row).says(Role::Warning, says).under(WRONG));
-        let rows: Vec<_> = wrong.chain(keymap.hotkeys().map(does)).collect();
+        let theirs = others.iter().enumerate().map(|(number, other)| {
+            ListRow::new(Row::Other(number))
+                .says(Role::Accent, &other.key.to_string())
+                .says(Role::Text, &other.says)
+                .right(&other.source)
+                .right_gives_way()
+                .under("Extensions")
+        });
+        let rows: Vec<_> = wrong.chain(keymap.hotkeys().map(does)).chain(theirs).collect();
+        says.extend(others.iter().enumerate().map(|(number, OtherKey { key, says, source })| {
+            (Row::Other(number), format!("{says}: {key}\nOf the extension {source}"))
+        }));
         says.extend(keymap.hotkeys().map(|hotkey| (Row::Does(hotkey.action), in_full(&hotkey))));
         list.set_rows(rows);
         HotkeysView { list, says }

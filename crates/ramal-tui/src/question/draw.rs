@@ -112,18 +112,21 @@ impl Question {
         let shares = Shares::of(self, columns);
         let mut lines = Vec::new();
         if shares.rule > 0 {
-            lines.push(rule(columns as u16, "", theme.style(Role::Border)));
+            let above = fit(&self.above, columns.saturating_sub(4)).into_owned();
+            lines.push(rule(columns as u16, &above, theme.style(Role::Border)));
         }
         lines.extend(text_lines(&self.title, columns, shares.title, theme.style(Role::Heading)));
         lines.extend(text_lines(&self.says, columns, shares.says, theme.style(Role::Text)));
         lines.extend(self.shown_lines(columns, &shares, theme, keymap));
-        let mut cursor = None;
+        let cursor;
         if self.typing().is_some() {
             let (written, at) = self.written_lines(columns, shares.answers, theme);
             cursor = at.map(|at| Cursor { row: at.row + lines.len() as u16, ..at });
             lines.extend(written);
         } else {
-            lines.extend(self.option_lines(columns, shares.answers, theme));
+            let (options, at) = self.searched_lines(columns, shares.answers, theme);
+            cursor = at.map(|at| Cursor { row: at.row + lines.len() as u16, ..at });
+            lines.extend(options);
         }
         if shares.hints > 0 {
             lines.push(Line::styled(self.hints(columns, keymap), theme.style(Role::Dim)));
@@ -139,7 +142,12 @@ impl Question {
                 let drawing = typing.editor().lines(editor_columns(columns), &Theme::plain());
                 drawing.lines.len() + usize::from(!self.is_bare)
             }
-            None => self.options.iter().map(|option| option_rows(option, columns).len()).sum(),
+            None => {
+                let found = self.found();
+                let options = found.iter().filter_map(|index| self.options.get(*index));
+                let rows: usize = options.map(|option| option_rows(option, columns).len()).sum();
+                rows + usize::from(self.search.is_some()) + usize::from(found.is_empty())
+            }
         }
     }
 
@@ -188,8 +196,30 @@ impl Question {
         lines
     }
 
+    /// The options, below what is searched for.
+    fn searched_lines(
+        &self,
+        columns: usize,
+        room: usize,
+        theme: &Theme,
+    ) -> (Vec<Line<'static>>, Option<Cursor>) {
+        // What is searched for gives way to what is chosen from.
+        let Some(search) = self.search.as_ref().filter(|_| room > 1) else {
+            return (self.option_lines(columns, room, theme), None);
+        };
+        let (line, column) = search.line("Search: ", columns, theme);
+        let mut lines = vec![line];
+        lines.extend(self.option_lines(columns, room - 1, theme));
+        if self.found().is_empty() {
+            lines.push(Line::styled(fit("  Nothing matches", columns).into_owned(), theme.style(Role::Dim)));
+        }
+        (lines, Some(Cursor { column, row: 0 }))
+    }
+
     fn option_lines(&self, columns: usize, room: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let rows: Vec<(usize, Row)> = (self.options.iter().enumerate())
+        let found = self.found();
+        let option = |index: &usize| Some((*index, self.options.get(*index)?));
+        let rows: Vec<(usize, Row)> = (found.iter().filter_map(option))
             .flat_map(|(index, option)| option_rows(option, columns).into_iter().map(move |row| (index, row)))
             .collect();
         let window = window(&rows, self.selected, room);
@@ -210,11 +240,11 @@ impl Question {
         };
         let mut lines: Vec<Line<'static>> = Vec::new();
         if from > window.start {
-            lines.push(more(first, "above"));
+            lines.push(more(found.iter().take_while(|index| **index < first).count(), "above"));
         }
         lines.extend(seen.iter().map(|(index, row)| self.option_line(*index, row, columns, theme)));
         if hides_below {
-            lines.push(more(self.options.len() - 1 - last, "below"));
+            lines.push(more(found.iter().filter(|index| **index > last).count(), "below"));
         }
         lines
     }
@@ -251,7 +281,7 @@ impl Question {
     fn key_of(&self, index: usize) -> String {
         match self.options.get(index).and_then(|option| option.key) {
             Some(key) => clean::name(&key.to_string()),
-            None if index < 9 => (index + 1).to_string(),
+            None if self.search.is_none() && index < 9 => (index + 1).to_string(),
             None => String::new(),
         }
     }
@@ -290,6 +320,9 @@ impl Question {
                 let mut hints = vec![(ActionId::Submit, "done"), (ActionId::Cancel, back)];
                 if !typing.is_one_line() {
                     hints.insert(1, (ActionId::NewLine, "new line"));
+                    if !self.above.is_empty() {
+                        hints.insert(2, (ActionId::ExternalEditor, "your own editor"));
+                    }
                 }
                 hints_line(keymap, &hints, columns)
             }

@@ -8,6 +8,7 @@
 mod draw;
 mod option;
 mod presets;
+mod search;
 
 pub use option::Choice;
 pub use presets::{Permission, PermissionAnswer, SummaryAnswer, permission, summary};
@@ -26,6 +27,10 @@ pub struct Question {
     shown: String,
     options: Vec<Choice>,
     selected: usize,
+    /// What is searched for among the options; none where they are chosen by their numbers.
+    search: Option<Typing>,
+    /// Who asks, and what else is said in the line above.
+    above: String,
     /// Whether the text of the selected option is being written.
     is_writing: bool,
     /// Whether there is nothing but something to write.
@@ -59,6 +64,8 @@ pub enum Told {
     Suspend,
     /// All keys are to be shown.
     Hotkeys,
+    /// What is being written is to be given to the user's own editor.
+    External,
 }
 
 impl Question {
@@ -70,6 +77,8 @@ impl Question {
             shown: String::new(),
             options: Vec::new(),
             selected: 0,
+            search: None,
+            above: String::new(),
             is_writing: false,
             is_bare: false,
             back: "back".into(),
@@ -145,6 +154,23 @@ impl Question {
         self
     }
 
+    /// Says who asks, or what else is to stand in the line above it.
+    pub fn set_above(&mut self, text: &str) {
+        self.above = crate::text::clean::name(text);
+    }
+
+    /// The text of several lines that is being written.
+    pub fn written(&self) -> Option<String> {
+        self.typing().filter(|typing| !typing.is_one_line()).map(Typing::text)
+    }
+
+    /// Puts another text in its place.
+    pub fn rewrite(&mut self, text: &str) {
+        if let Some(typing) = self.typing_mut() {
+            typing.replace(text);
+        }
+    }
+
     /// Says how wide it is drawn, and how many rows it may take.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         (self.columns, self.rows) = (usize::from(columns.max(1)), usize::from(rows.max(1)));
@@ -185,8 +211,15 @@ impl Question {
             return Told::Redraw;
         }
         if let Some(typing) = self.typing_mut() {
+            let is_external = keymap.action(Place::Editor, key) == Some(ActionId::ExternalEditor);
+            if is_external && !typing.is_one_line() {
+                return Told::External;
+            }
             let typed = typing.key(keymap, key);
             return self.typed(typed);
+        }
+        if let Some(told) = self.search_key(keymap, key) {
+            return told;
         }
         if let Some(option) = key.typed().and_then(|letter| self.option_of(letter)) {
             return self.choose(option);
@@ -200,12 +233,10 @@ impl Question {
     /// Something was pasted. It is no answer, unless something is being written.
     pub fn paste(&mut self, text: &str) -> Told {
         match self.typing_mut() {
-            Some(typing) => {
-                typing.paste(text);
-                Told::Redraw
-            }
-            None => Told::Nothing,
+            Some(typing) => typing.paste(text),
+            None => return Told::Nothing,
         }
+        Told::Redraw
     }
 
     fn typed(&mut self, typed: Typed) -> Told {
@@ -246,14 +277,11 @@ impl Question {
     }
 
     fn act(&mut self, action: ActionId) -> Told {
-        let last = self.options.len().saturating_sub(1);
         match action {
-            ActionId::Up => self.selected = self.selected.checked_sub(1).unwrap_or(last),
-            ActionId::Down => self.selected = if self.selected >= last { 0 } else { self.selected + 1 },
-            ActionId::First => self.selected = 0,
-            ActionId::Last => self.selected = last,
+            ActionId::Up | ActionId::Down | ActionId::First | ActionId::Last => self.step(action),
             ActionId::PageUp => self.page(false),
             ActionId::PageDown => self.page(true),
+            ActionId::Confirm if !self.has_selected() => return Told::Nothing,
             ActionId::Confirm => return self.choose(self.selected),
             ActionId::Cancel => return Told::Back,
             _ => return Told::Nothing,
@@ -264,13 +292,17 @@ impl Question {
     /// A page of what is shown, if there is more of it than fits; else of the options.
     fn page(&mut self, forward: bool) {
         let shares = Shares::of(self, self.columns);
-        let last = self.options.len().saturating_sub(1);
+        let found = self.found();
+        let selected = found.iter().position(|index| *index == self.selected).unwrap_or(0);
         let (at, step, end) = match shares.scrolls {
             Some((seen, all)) => (self.top, seen, all - seen),
-            None => (self.selected, shares.answers.max(1), last),
+            None => (selected, shares.answers.max(1), found.len().saturating_sub(1)),
         };
         let to = if forward { (at + step).min(end) } else { at.saturating_sub(step) };
-        *(if shares.scrolls.is_some() { &mut self.top } else { &mut self.selected }) = to;
+        match shares.scrolls {
+            Some(_) => self.top = to,
+            None => self.selected = found.get(to).copied().unwrap_or(self.selected),
+        }
     }
 }
 

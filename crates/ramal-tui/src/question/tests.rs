@@ -249,6 +249,46 @@ fn every_size_is_drawn() {
     }
 }
 
+#[test]
+fn many_options_are_searched_and_few_are_not() {
+    let names: Vec<String> = (0..12).map(|number| format!("Option {number} of all")).collect();
+    let ask =
+        |count: usize| Question::select("Which?", names.iter().take(count).map(|name| &**name)).searched();
+    assert_eq!(press(&mut ask(9), "2"), answer(1));
+    let mut question = ask(12);
+    write(&mut question, "ALL 1");
+    assert_eq!(press(&mut question, "enter"), answer(1));
+    assert_eq!(press(&mut question, "down enter"), answer(10));
+    assert_eq!(press(&mut question, "down down enter"), answer(1), "behind the last comes the first");
+    assert_eq!(press(&mut question, "end enter"), answer(11));
+    let (seen, cursor) = draw(&mut question, 40, 20);
+    assert!(seen.contains("Search: ALL 1\n") && !seen.contains("Option 2"), "{seen}");
+    assert_eq!(cursor.map(|cursor| cursor.column), Some(13), "{seen}");
+    write(&mut question, "x");
+    assert!(draw(&mut question, 40, 20).0.contains("Nothing matches"));
+    assert_eq!(press(&mut question, "enter"), Told::Nothing);
+    assert_eq!(press(&mut question, "backspace enter"), answer(1));
+    assert_eq!(press(&mut question, "escape"), Told::Back);
+}
+
+#[test]
+fn who_asks_stands_above() {
+    let mut question = Question::select("Which?", ["one", "two"]);
+    question.set_above("an extension\x1b[2J · 3 s left");
+    let (seen, _) = draw(&mut question, 40, 10);
+    assert!(seen.starts_with("── an extension[2J · 3 s left ──"), "{seen}");
+}
+
+#[test]
+fn a_text_can_be_written_elsewhere() {
+    let mut question = Question::editor("Write.", "", "one\ntwo");
+    assert_eq!(press(&mut question, "ctrl+g"), Told::External);
+    assert_eq!(question.written().as_deref(), Some("one\ntwo"));
+    question.rewrite("three");
+    assert_eq!(press(&mut question, "enter"), Told::Answer { option: 0, text: Some("three".into()) });
+    assert_eq!(Question::input("Who?", "", "me").written(), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
@@ -263,9 +303,13 @@ proptest! {
         ),
         columns in 7u16..90,
         rows in 1u16..30,
+        is_searched: bool,
     ) {
         let question = Question::new("Which one?").says(says).shows(&"x\n".repeat(shown));
         let mut question = texts.iter().fold(question, |question, text| question.option(Choice::new(text).says(says)));
+        if is_searched {
+            question = question.searched();
+        }
         for name in keys {
             question.resize(columns, rows);
             question.key(&Keymap::default(), name.parse::<Key>().unwrap());

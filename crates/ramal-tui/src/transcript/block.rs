@@ -184,7 +184,9 @@ impl Block {
         let taken: usize = marks.iter().map(|mark| width::width(&mark.content)).sum();
         // A first line that can be cut makes room for them.
         let head = if taken <= width / 2 { width - taken } else { width };
-        let mut lines = self.body.lines(head, width, theme, options);
+        let rendered = options.rendered.filter(|_| matches!(self.body, Body::Said { .. }));
+        let rendered = rendered.and_then(|rendered| rendered.lines(self.entry.as_ref(), head, theme));
+        let mut lines = rendered.unwrap_or_else(|| self.body.lines(head, width, theme, options));
         let Some(first) = lines.first_mut().filter(|_| taken > 0) else { return lines };
         if first.width() + taken <= width {
             first.spans.extend(marks);

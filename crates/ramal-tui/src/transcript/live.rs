@@ -12,6 +12,7 @@ use ratatui::text::Line;
 use super::Options;
 use super::block::{Block, Body, dimmed, thinking_line};
 use super::entries::{self, Shown, of_message};
+use super::rendered::Rendered;
 use super::tool::{Outcome, State, Tool};
 use crate::markdown::StreamedMarkdown;
 use crate::text::says;
@@ -133,6 +134,9 @@ impl LiveTurn {
     pub fn take_final(&mut self, width: usize, theme: &Theme, options: &Options<'_>) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         while let Some(item) = self.items.front_mut() {
+            if options.rendered.is_some_and(|rendered| item.is_awaited(rendered)) {
+                break;
+            }
             let mut more = item.final_lines(width, theme, options);
             if !more.is_empty() && !item.is_begun {
                 item.is_begun = true;
@@ -430,6 +434,10 @@ fn streamed(text: &str) -> StreamedMarkdown {
 }
 
 impl Item {
+    fn is_awaited(&self, rendered: &Rendered) -> bool {
+        matches!(&self.what, What::Block(block) if rendered.is_awaited(block.entry.as_ref()))
+    }
+
     fn is_call(&self, id: &str) -> bool {
         matches!(&self.what, What::Block(Block { body: Body::Tool(tool), .. }) if tool.id == id)
     }

@@ -11,6 +11,7 @@ mod find;
 mod live;
 mod output;
 mod path;
+mod rendered;
 mod sibling;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ pub use block::{Block, Forks};
 pub use find::Phrase;
 pub use live::LiveTurn;
 pub use path::{Followed, Transcript};
+pub use rendered::Rendered;
 pub use sibling::{Sibling, sibling, sibling_branch};
 
 /// How blocks are drawn.
@@ -41,6 +43,8 @@ pub struct Options<'a> {
     pub color_depth: ColorDepth,
     /// Who tells the parts of code apart.
     pub highlighter: &'a dyn Highlighter,
+    /// What is drawn elsewhere.
+    pub rendered: Option<&'a Rendered>,
 }
 
 impl Options<'_> {
@@ -52,6 +56,7 @@ impl Options<'_> {
             now,
             color_depth: ColorDepth::Ansi16,
             highlighter: &NoHighlighter,
+            rendered: None,
         }
     }
 

@@ -90,6 +90,7 @@ impl TranscriptView {
             theme: scene.theme.clone(),
             color_depth: options.color_depth,
             hide_thinking: options.hide_thinking,
+            rendered: options.rendered.cloned().unwrap_or_default(),
         };
         if paper.columns != self.pane.paper.columns {
             // It stands in another row now.

@@ -12,7 +12,7 @@ use ratatui::text::Line;
 use super::Filter;
 use crate::markdown::{Highlighter, NoHighlighter};
 use crate::theme::{ColorDepth, Theme};
-use crate::transcript::{Block, Followed, Forks, Options, Transcript};
+use crate::transcript::{Block, Followed, Forks, Options, Rendered, Transcript};
 
 /// Blocks whose rows are kept.
 const KEPT: usize = 1024;
@@ -27,6 +27,7 @@ pub(super) struct Paper {
     pub(super) theme: Theme,
     pub(super) color_depth: ColorDepth,
     pub(super) hide_thinking: bool,
+    pub(super) rendered: Rendered,
 }
 
 /// A row of a block: its serial number, and the row counted from 0. Later rows are greater.
@@ -89,6 +90,7 @@ impl Pane {
                 theme: Theme::plain(),
                 color_depth: ColorDepth::None,
                 hide_thinking: false,
+                rendered: Rendered::default(),
             },
             top: None,
             selected: None,
@@ -264,6 +266,7 @@ impl Pane {
                 now: Timestamp::UNIX_EPOCH,
                 color_depth: paper.color_depth,
                 highlighter: highlighter.unwrap_or(&NoHighlighter),
+                rendered: Some(&paper.rendered),
             };
             let lines = block.lines(paper.columns, &paper.theme, &options);
             self.laid.insert(serial, Laid { look, is_fine: highlighter.is_some(), lines });

@@ -48,8 +48,8 @@ pub(crate) fn find(cwd: &Path, named: &[PathBuf], settings: &Settings) -> (Vec<F
     for folder in project_folders(cwd, settings) {
         all.folder(&folder, Origin::Project);
     }
-    for path in &settings.extensions.paths {
-        all.named(path, Origin::Settings);
+    for path in settings.extensions.paths() {
+        all.named(&path, Origin::Settings);
     }
     for path in named {
         all.named(path, Origin::Named);

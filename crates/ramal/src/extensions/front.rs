@@ -14,6 +14,12 @@ pub(crate) trait Front: Send + Sync {
 
     /// The commands that are no extension's.
     fn commands(&self) -> Vec<OtherCommand>;
+
+    /// The extensions have ended, and others are loaded in their place.
+    fn are_gone(&self) {}
+
+    /// Extensions are there, or have become others.
+    fn are_there(&self) {}
 }
 
 /// Nobody: `ramal -p`.

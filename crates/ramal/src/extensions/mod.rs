@@ -138,6 +138,12 @@ impl Crew {
         self.lock().clone()
     }
 
+    /// Whether anything has to be asked of them: some are there, or may be as soon as they are loaded.
+    pub(crate) fn may_answer(&self) -> bool {
+        *self.stage.borrow() == Stage::Loading
+            || self.lock().as_ref().is_some_and(|now| !now.all().is_empty())
+    }
+
     /// Those that are there, once they are loaded if somebody loads them.
     async fn ready(&self) -> Option<Extensions> {
         let mut stage = self.stage.subscribe();
@@ -183,6 +189,7 @@ impl Crew {
         let (settings, _) = settings::load(cwd);
         let (run, wait, mut problems) = self.chosen(cwd, &settings);
         if run.is_empty() {
+            warn_of_permissions(&settings, &[]);
             *self.lock() = None;
             return (problems, wait);
         }
@@ -201,6 +208,8 @@ impl Crew {
         };
         let (extensions, failed) = Extensions::load(&run, options).await;
         problems.extend(failed);
+        let tools: Vec<String> = extensions.all().iter().flat_map(|one| one.brings().tools).collect();
+        warn_of_permissions(&settings, &tools);
         *self.lock() = Some(extensions);
         (problems, wait)
     }
@@ -241,12 +250,18 @@ impl Crew {
         if let Some(before) = self.now() {
             before.end(reason).await;
         }
+        if let Some(front) = self.door.front() {
+            front.are_gone();
+        }
         let (problems, wait) = self.load(&agent.cwd()).await;
         if let Some(workshop) = workshop.upgrade() {
             workshop.renew(agent);
         }
         for problem in &problems {
             agent.tell_hook_error(&problem.path.display().to_string(), "load", &problem.why);
+        }
+        if let Some(front) = self.door.front() {
+            front.are_there();
         }
         if let Some(now) = self.now() {
             now.begin(agent, reason).await;
@@ -414,6 +429,15 @@ impl Crew {
         };
         let _running = Running::begin(&self.running);
         now.run_shortcut(key, abort).await
+    }
+}
+
+/// A permission that is misspelled protects nothing. Only now it is known which tools there are.
+fn warn_of_permissions(settings: &Settings, tools: &[String]) {
+    for name in settings.permissions_of_none(tools) {
+        failure::warn(&format!(
+            "the setting `permissions.{name}` names no tool: neither ramal nor an extension that was loaded has it"
+        ));
     }
 }
 

@@ -78,8 +78,10 @@ pub(crate) struct Settings {
 /// What the settings say of extensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Extensions {
-    /// Files and folders.
-    pub(crate) paths: Vec<PathBuf>,
+    /// Files and folders, as they are written.
+    named: Vec<String>,
+    /// The folder of the file in which they stand.
+    beside: PathBuf,
     /// Whether those in pi's folders are loaded, too.
     pub(crate) from_pi: bool,
     /// The same for oh-my-pi.
@@ -92,10 +94,19 @@ pub(crate) struct Extensions {
     pub(crate) memory: usize,
 }
 
+impl Extensions {
+    /// Files and folders.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        let found = self.named.iter().filter_map(|path| folder(&Value::Text(path.clone())).ok());
+        found.map(|path| self.beside.join(path)).collect()
+    }
+}
+
 impl Default for Extensions {
     fn default() -> Extensions {
         Extensions {
-            paths: Vec::new(),
+            named: Vec::new(),
+            beside: PathBuf::new(),
             from_pi: false,
             from_omp: false,
             running_time: Duration::from_secs(5),
@@ -306,6 +317,13 @@ fn unknown(key: &str) -> String {
 }
 
 impl Settings {
+    /// The tools that permissions name, and that are not among `tools`, nor ramal's own.
+    pub(crate) fn permissions_of_none(&self, tools: &[String]) -> Vec<&str> {
+        let own = table::tools();
+        let is_there = |name: &String| own.contains(name) || tools.contains(name);
+        self.permissions.keys().filter(|name| !is_there(name)).map(String::as_str).collect()
+    }
+
     /// Takes in a setting. An error says what is wrong with it, and then it is as if it were not there.
     fn take(&mut self, setting: &Setting, path: &Path, origin: Origin) -> Result<Taken, String> {
         let value = &setting.value;
@@ -401,9 +419,10 @@ impl Settings {
                         "must be a list of files and folders such as [\"~/mine.ts\"]; none is loaded".into(),
                     );
                 };
-                let beside = path.parent().unwrap_or(Path::new(""));
-                let found = paths.iter().map(|path| folder(&Value::Text(path.clone())));
-                of.paths = found.map(|path| Ok(beside.join(path?))).collect::<Result<_, String>>()?;
+                of.named = paths.clone();
+                // Nobody asks where nothing stands.
+                let beside = path.parent().filter(|_| !paths.is_empty());
+                of.beside = beside.unwrap_or(Path::new("")).to_owned();
             }
             "extensionsFrom" => {
                 let wrong = || "must be a list of \"pi\" and \"omp\"; only ramal's own are loaded".to_owned();
@@ -424,7 +443,8 @@ impl Settings {
         Ok(Taken::Yes)
     }
 
-    /// A project can forbid, and want to be asked; it cannot allow.
+    /// A project can forbid, and want to be asked; it cannot allow. A tool may be one of an extension, which is
+    /// not known here.
     fn take_permission(&mut self, tool: &str, value: &Value, origin: Origin) -> Result<Taken, String> {
         let level = match one_of(value, table::LEVELS)? {
             "allow" if origin.is_project() => {
@@ -434,9 +454,6 @@ impl Settings {
             "ask" => Level::Ask,
             _ => Level::Deny,
         };
-        if !table::tools().iter().any(|known| known == tool) {
-            return Err("names no tool; it is passed over".into());
-        }
         if origin.is_project() && self.permissions.get(tool) == Some(&Level::Deny) {
             return Ok(Taken::PassedOver);
         }

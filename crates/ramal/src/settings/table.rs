@@ -119,7 +119,7 @@ pub(super) static SETTINGS: &[Known] = &[
     known(
         "extensions",
         Kind::List,
-        |now| list(&now.extensions.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()),
+        |now| list(&now.extensions.named),
         "files and folders of extensions besides those in your folders: absolute, with ~/, or relative to the \
          file of settings. A project cannot set it",
     ),
@@ -284,8 +284,8 @@ pub(super) static SETTINGS: &[Known] = &[
 ];
 
 /// What the permissions of a tool are for.
-pub(super) const PERMISSION_SAYS: &str =
-    "allow: never asked for; ask: always asked for, also to read; deny: never run";
+pub(super) const PERMISSION_SAYS: &str = "allow: never asked for; ask: always asked for, also to read; deny: never run. TOOL may be one \
+     that an extension brings";
 
 /// The tools whose permissions can be set.
 pub(super) fn tools() -> Vec<String> {

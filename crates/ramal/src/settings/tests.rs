@@ -75,11 +75,13 @@ fn a_project_can_forbid_and_not_allow() {
     let (settings, problems) = of([Some(user), None, Some(project), None]);
     let levels: Vec<(&str, Level)> =
         settings.permissions.iter().map(|(tool, level)| (&**tool, *level)).collect();
-    assert_eq!(levels, [("bash", Level::Deny), ("grep", Level::Ask), ("ls", Level::Deny)]);
+    // Of which extension it may be a tool is not known here.
+    let want = [("bash", Level::Deny), ("grep", Level::Ask), ("ls", Level::Deny), ("rm", Level::Deny)];
+    assert_eq!(levels, want);
     assert_eq!(settings.tools.as_deref(), Some(&["grep".to_owned(), "bash".to_owned()][..]));
     assert_eq!(settings.session_dir, None);
     let lines: Vec<&str> = problems.iter().filter_map(|problem| problem.split(' ').next()).collect();
-    assert_eq!(lines, ["project.toml:1", "project.toml:4", "project.toml:8"], "{problems:?}");
+    assert_eq!(lines, ["project.toml:1", "project.toml:4"], "{problems:?}");
 }
 
 #[test]
@@ -252,4 +254,23 @@ fn a_project_cannot_let_keys_through() {
     assert_eq!((settings, problems.len()), (Settings::default(), 1));
     assert!(problems[0].contains("cannot be set by a project"));
     assert_eq!(one("bash.keepEnv = \"X\"\n").1.len(), 1);
+}
+
+#[test]
+fn extensions_are_for_the_user_alone_to_name() {
+    let text = "extensions = [\"mine.ts\", \"/abs\"]\nextensionsFrom = [\"pi\"]\nextensionMemoryMb = 7\n";
+    let (settings, problems) = of([Some(text), None, None, None]);
+    assert_eq!(problems, [""; 0]);
+    let paths = settings.extensions.paths();
+    assert!(
+        paths[0].ends_with("mine.ts") && paths[0].is_absolute() && paths[1] == Path::new("/abs"),
+        "{paths:?}"
+    );
+    assert!(settings.extensions.from_pi && !settings.extensions.from_omp);
+    assert_eq!(settings.extensions.memory, 7 << 20);
+    let (settings, problems) = of([None, None, Some(text), None]);
+    assert_eq!((problems.len(), settings.extensions), (3, Settings::default().extensions), "{problems:?}");
+    let (_, problems) =
+        of([Some("extensionsFrom = [\"vi\"]\nextensions = 1\nextensionRunningMs = 0\n"), None, None, None]);
+    assert_eq!(problems.len(), 3, "{problems:?}");
 }

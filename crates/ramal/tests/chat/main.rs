@@ -6,6 +6,7 @@ mod abort;
 mod doing;
 mod drafts;
 mod escape;
+mod extensions;
 mod keys;
 mod labels;
 mod leaving;

@@ -95,6 +95,23 @@ fn said_to_an_extension_and_to_a_model() {
 }
 
 #[test]
+fn tools_of_extensions_are_allowed_by_name() {
+    let world = World::new();
+    let told = |settings: &str| {
+        world.write("home/.config/ramal/settings.toml", settings);
+        let run = say(&world, &["-p", "use it"]).done();
+        let entries = entries(&world.path("work/s.jsonl"));
+        let result = entries.iter().rfind(|entry| entry["message"]["role"] == "toolResult").unwrap();
+        (result["message"]["content"][0]["text"].as_str().unwrap().to_owned(), run.err)
+    };
+    let (result, err) = told("permissions.shuot = \"deny\"\n");
+    assert!(err.contains("`permissions.shuot` names no tool"), "{err}");
+    assert!(!result.contains("HELLO"), "{result}");
+    let (result, err) = told("permissions.shout = \"allow\"\n");
+    assert!(result.contains("HELLO") && !err.contains("names no tool"), "{result} {err}");
+}
+
+#[test]
 fn an_untrusted_project_is_said_and_not_run() {
     let world = World::new();
     world.write("work/.ramal/extensions/x.ts", "export default () => { throw new Error('ran'); };");

@@ -16,6 +16,7 @@ use crate::markdown::SyntectHighlighter;
 use crate::terminal::Input;
 use crate::testing::{key, letters, sizes};
 use crate::theme::{ColorDepth, Theme};
+use crate::transcript::Rendered;
 
 fn waiting(columns: u16, rows: u16) -> Waiting {
     let look = Look {
@@ -24,6 +25,7 @@ fn waiting(columns: u16, rows: u16) -> Waiting {
         keymap: Keymap::default(),
         zone: TimeZone::UTC,
         highlighter: Arc::new(SyntectHighlighter::default()),
+        rendered: Rendered::default(),
     };
     Waiting::new(look, (columns, rows), true, false, Path::new("/w/project"), Some(Path::new("/w")))
 }

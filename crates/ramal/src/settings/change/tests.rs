@@ -91,7 +91,10 @@ fn every_setting_can_be_set_to_what_it_can_be() {
                 choices.iter().find(|choice| **choice != row.value).unwrap().clone()
             }
             SettingKind::Number => "42".to_owned(),
-            SettingKind::Text if matches!(&*row.key, "tools" | "bash.keepEnv") => r#"["ls"]"#.to_owned(),
+            SettingKind::Text if matches!(&*row.key, "tools" | "bash.keepEnv" | "extensions") => {
+                r#"["ls"]"#.to_owned()
+            }
+            SettingKind::Text if row.key == "extensionsFrom" => r#"["omp"]"#.to_owned(),
             SettingKind::Text => "/a b".to_owned(),
         };
         home.set(&row.key, &value).unwrap();
@@ -140,8 +143,6 @@ fn what_the_reader_refuses_is_not_written() {
             "`compaction.strategy` \"handoff\" is not done by ramal; \"context-full\" is in force",
         ),
         ("permissions.bash", "maybe", "`permissions.bash` must be one of \"ask\", \"allow\", \"deny\""),
-        ("permissions.rm", "deny", "`permissions.rm` names no tool"),
-        ("permissions.rm", "", "`permissions.rm` names no tool"),
         (
             "bash.keepEnv",
             "[1]",

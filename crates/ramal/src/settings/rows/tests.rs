@@ -59,7 +59,10 @@ fn another(row: &SettingRow) -> (Value, String) {
         SettingKind::Choice(choices) => {
             text(choices.iter().find(|choice| **choice != row.default).expect("another choice"))
         }
-        SettingKind::Text if matches!(&*row.key, "tools" | "bash.keepEnv") => {
+        SettingKind::Text if row.key == "extensionsFrom" => {
+            (Value::Texts(vec!["pi".to_owned(), "omp".to_owned()]), r#"["pi", "omp"]"#.to_owned())
+        }
+        SettingKind::Text if matches!(&*row.key, "tools" | "bash.keepEnv" | "extensions") => {
             (Value::Texts(vec!["read".to_owned(), "ls".to_owned()]), r#"["read", "ls"]"#.to_owned())
         }
         SettingKind::Text => text("/some/thing"),
