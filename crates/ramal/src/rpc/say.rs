@@ -143,11 +143,7 @@ fn say(server: &mut Server, request: &Request<'_>, prompt: Prompt, how: How) -> 
             return;
         }
         let streaming = saying.agent.running().and(saying.how.name());
-        let heard = match streaming {
-            Some(streaming) => crew.input_while(prompt, "rpc", streaming, &abort).await,
-            None => crew.input(prompt, "rpc", &abort).await,
-        };
-        match heard {
+        match crew.input(prompt, "rpc", streaming, &abort).await {
             Input::Handled => saying.answer(Ok(())),
             Input::Say(_) if abort.is_cancelled() => saying.answer(Err(Refusal::new("it was aborted"))),
             Input::Say(prompt) => {

@@ -63,9 +63,9 @@ pub(crate) fn model_status(scene: &Scene) {
     talk.ok(json!({"type": "set_model", "provider": "replay", "modelId": "other.jsonl"}));
     talk.notified("Model: replay/other.jsonl");
     talk.status("model", "other.jsonl");
+    let line = "[model_select] replay/answers.jsonl → replay/other.jsonl (set)";
+    scene.until("it is logged", || scene.log().iter().any(|logged| logged.contains(line)));
     talk.close();
-    let log = scene.log().join("\n");
-    assert!(log.contains("[model_select] replay/answers.jsonl → replay/other.jsonl (set)"), "{log}");
 }
 
 pub(crate) fn notify(scene: &Scene) {

@@ -13,6 +13,7 @@ mod report;
 mod scene;
 mod sessions;
 mod table;
+mod terminal;
 mod tools;
 
 use std::fs;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use ramal_testing::log::{string, text_of, told};
 use ramal_testing::program::{Program, Scratch};
+use ramal_testing::terminal::{Options, Terminal};
 use serde_json::{Value, json};
 
 use crate::report::Loaded;
@@ -57,9 +58,15 @@ pub(crate) struct Scene {
 impl Scene {
     pub(crate) fn new(file: &Path) -> Scene {
         let scratch = Scratch::new(env!("CARGO_BIN_EXE_ramal"));
-        scratch
-            .write("CONFIG/ramal/settings.toml", "autoTitle = false\n[compaction]\nkeepRecentTokens = 1\n");
-        Scene { scratch, file: file.to_owned(), beside: RefCell::default() }
+        let scene = Scene { scratch, file: file.to_owned(), beside: RefCell::default() };
+        scene.settings("");
+        scene
+    }
+
+    /// More settings than those that all need.
+    pub(crate) fn settings(&self, more: &str) {
+        let all = format!("autoTitle = false\n{more}[compaction]\nkeepRecentTokens = 1\n");
+        self.write("CONFIG/ramal/settings.toml", &all);
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -122,6 +129,36 @@ impl Scene {
         let mut program = Program::start(&mut command);
         program.patience = PATIENCE;
         Talk(program)
+    }
+
+    /// The program at a terminal.
+    #[track_caller]
+    pub(crate) fn terminal(&self, options: Options) -> Terminal {
+        let mut command = self.scratch.bare();
+        command.args(["--yes", "--no-extensions", "--model", "replay/answers.jsonl", "-e"]).arg(&self.file);
+        for name in self.beside.borrow().iter() {
+            command.args(["-e", name]);
+        }
+        let terminal = Terminal::start(command, options);
+        terminal.wait_for_text("replay/answers.jsonl");
+        terminal
+    }
+
+    /// What the logs hold that were written, one text for each.
+    pub(crate) fn sessions(&self) -> Vec<String> {
+        let mut folders = vec![self.path("DATA")];
+        let mut texts = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|end| end == "jsonl") {
+                    texts.push(fs::read_to_string(path).unwrap());
+                }
+            }
+        }
+        texts
     }
 
     /// git, with an author.

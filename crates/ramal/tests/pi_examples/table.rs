@@ -1,7 +1,7 @@
 //! The examples, what each is expected to do here, and what shows it.
 
 use crate::scene::Scene;
-use crate::{dialogs, git, model, sessions, tools};
+use crate::{dialogs, git, model, sessions, terminal, tools};
 
 /// How much of an example is expected to work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,12 @@ pub(crate) const EXAMPLES: &[Example] = &[
         "asks before a new session while the work tree is dirty; no is no",
     ),
     refused("doom-overlay", "draws a game"),
-    part("dynamic-resources", sessions::dynamic_resources, "it is asked for its paths", "skills"),
+    part(
+        "dynamic-resources",
+        terminal::dynamic_resources,
+        "its theme can be chosen, by the name of its file",
+        "skills and prompt templates, which ramal does not have",
+    ),
     whole(
         "dynamic-tools",
         tools::dynamic_tools,
@@ -115,7 +120,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         "entry-renderer",
         sessions::entry_renderer,
         "`/status-card` appends its entry, which the model does not see",
-        "boxes and colours: its text is shown",
+        "the terminal shows no entries that the model does not see",
     ),
     whole("event-bus", sessions::event_bus, "what is emitted is heard, in it and in the extension beside it"),
     whole(
@@ -137,9 +142,9 @@ pub(crate) const EXAMPLES: &[Example] = &[
     refused("gondolin", "tools in a virtual machine of another package"),
     part(
         "handoff",
-        sessions::handoff,
-        "`/handoff` says that it needs a terminal",
-        "a loader of its own in the terminal",
+        terminal::handoff,
+        "has the brief written while it is shown that it waits, lets one change it, and begins the new session with it",
+        "`/handoff` itself is ramal's own command, which does the same; the example's runs where another extension says it",
     ),
     whole("hello", tools::hello, "the tool is offered and run; its details are kept"),
     loads("hidden-thinking-label", "labels for hidden thinking"),
@@ -163,9 +168,9 @@ pub(crate) const EXAMPLES: &[Example] = &[
     loads("mac-system-theme", "themes that extensions choose; macOS"),
     part(
         "message-renderer",
-        sessions::message_renderer,
-        "`/status` sends its message, with its level",
-        "boxes and colours: its text is shown",
+        terminal::message_renderer,
+        "`/status` sends its message, which is shown as it says",
+        "boxes and colours",
     ),
     part(
         "minimal-mode",
@@ -212,7 +217,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         model::provider_payload,
         "what goes over the wire and how it is answered are written to its file",
     ),
-    part("qna", sessions::qna, "`/qna` says that it needs a terminal", "a loader of its own in the terminal"),
+    whole("qna", terminal::qna, "`/qna` puts the questions into the editor; Escape ends it"),
     part(
         "question",
         tools::question,
