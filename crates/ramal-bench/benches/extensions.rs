@@ -135,6 +135,11 @@ async fn session(folder: &Path, files: &[PathBuf]) -> Result<(AgentSession, Exte
         compaction: CompactionSettings { enabled: false, ..CompactionSettings::default() },
     };
     let session = AgentSession::new(manager, config);
+    // Whoever shows it hears everything.
+    session.listen(|event| {
+        std::hint::black_box(event.name());
+        true
+    });
     extensions.begin(&session, "startup").await;
     Ok((session, extensions))
 }
@@ -265,6 +270,9 @@ fn navigation(runtime: &Runtime, folder: &Path) -> Result {
             let begun = Instant::now();
             runtime.block_on(session.navigate_tree(target, NavigateOptions::default()))?;
             times.push(begun.elapsed());
+            if session.with_session(|manager| manager.get_leaf_id())?.as_ref() != Some(target) {
+                return Err(format!("it did not go to {target}").into());
+            }
         }
     }
     println!("\n| `navigate_tree` | median | 99 % | more |\n| --- | ---: | ---: | ---: |");

@@ -32,6 +32,7 @@ pub(crate) const ALL: &[Builtin] = &[
     builtin!("context.js": "ramal:context"),
     builtin!("tools.js": "ramal:tools"),
     builtin!("host.js": "ramal:host"),
+    builtin!("start.js": "ramal:start"),
     builtin!("node_path.js": "node:path", "path"),
     builtin!("node_path_posix.js": "node:path/posix", "path/posix"),
     builtin!("node_util.js": "node:util", "util"),
