@@ -2,6 +2,8 @@
 //! Each pair is measured in turns. Prints tables; nothing here passes or fails.
 //! `cargo bench -p ramal-bench --bench extensions`.
 
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::Command;
@@ -95,7 +97,7 @@ impl Permit for Never {
 fn files(folder: &Path, name: &str, text: &str, count: usize) -> Result<Vec<PathBuf>> {
     let file = |at: usize| {
         let path = folder.join(format!("{name}{at}.ts"));
-        std::fs::write(&path, text)?;
+        File::create(&path)?.write_all(text.as_bytes())?;
         Ok(path)
     };
     (0..count).map(file).collect()

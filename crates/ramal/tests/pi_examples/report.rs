@@ -109,11 +109,12 @@ pub(crate) fn page(package: &Path, date: &str, rows: &[Row]) -> String {
     let count = |verdict: &str| rows.iter().filter(|row| row.verdict() == verdict).count();
     let mut out = format!(
         "# pi's examples in ramal\n\n\
-         What becomes of the extensions that the package `{name}` {version} brings as examples, as of {date}. Made by\n\
-         `scripts/pi-examples.sh`, which installs the package into a folder of its own, loads each example as it is, and runs a\n\
-         scenario with it: the real program over [RPC](rpc.md), with `--yes`, recorded answers in place of a model, and its\n\
-         dialogs answered. What is said to work was seen from outside: in the log, in what the model was sent, in files, in\n\
-         git. How to write extensions for ramal is in [extensions](extensions.md).\n\n\
+         What becomes of the extensions that the package `{name}` {version}\n\
+         brings as examples, as of {date}. Made by `scripts/pi-examples.sh`, which installs the package into a folder of its\n\
+         own, loads each example as it is, and plays a scenario with it: the real program over [RPC](rpc.md) or in a terminal,\n\
+         with `--yes`, recorded answers in place of a model, and its dialogs answered. What is said to work was seen from\n\
+         outside: in the log, in what the model was sent, in files, in git. How to write extensions for ramal is in\n\
+         [extensions](extensions.md).\n\n\
          Of {} examples {} work, {} work in part, {} load and were not tried any further, {} are refused.\n\n",
         rows.len(),
         count("works"),
