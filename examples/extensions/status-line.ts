@@ -7,7 +7,8 @@ export default function (pi: ExtensionAPI) {
   const show = (_event: unknown, ctx: ExtensionContext) => {
     const here = ctx.sessionManager.getBranch().length;
     const all = ctx.sessionManager.getEntries().length;
-    ctx.ui.setStatus("entries", all > here ? `${here} of ${all} entries` : `${here} entries`);
+    const entries = all === 1 ? "entry" : "entries";
+    ctx.ui.setStatus("entries", all > here ? `${here} of ${all} ${entries}` : `${here} ${entries}`);
   };
   pi.on("session_start", show);
   pi.on("session_tree", show);

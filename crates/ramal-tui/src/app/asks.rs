@@ -128,6 +128,11 @@ impl Asker {
         self.tell(App::has_extensions);
     }
 
+    /// The themes that there are have become others.
+    pub fn has_themes(&self) {
+        self.tell(App::choose_theme);
+    }
+
     /// Ends the program, as if the user had.
     pub fn leave(&self) {
         self.tell(App::leave);

@@ -77,7 +77,10 @@ impl Host for ProgramHost {
     }
 
     fn theme(&self, name: &str, background: Background) -> (Theme, Vec<String>) {
-        themes::load(name, background, self.depth, &self.workshop.crew().themes())
+        let crew = self.workshop.crew();
+        let (theme, problems) = themes::load(name, background, self.depth, &crew.themes());
+        // An extension may bring it yet: then it is looked for again.
+        (theme, if crew.is_loading() { Vec::new() } else { problems })
     }
 
     fn keymap(&self) -> (Keymap, Option<String>) {

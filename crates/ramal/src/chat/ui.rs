@@ -146,4 +146,8 @@ impl Front for Screen {
     fn are_there(&self) {
         self.0.has_extensions();
     }
+
+    fn have_themes(&self) {
+        self.0.has_themes();
+    }
 }

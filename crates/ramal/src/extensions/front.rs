@@ -20,6 +20,9 @@ pub(crate) trait Front: Send + Sync {
 
     /// Extensions are there, or have become others.
     fn are_there(&self) {}
+
+    /// The themes that they bring have become others.
+    fn have_themes(&self) {}
 }
 
 /// Nobody: `ramal -p`.

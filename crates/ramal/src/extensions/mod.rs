@@ -140,8 +140,7 @@ impl Crew {
 
     /// Whether anything has to be asked of them: some are there, or may be as soon as they are loaded.
     pub(crate) fn may_answer(&self) -> bool {
-        *self.stage.borrow() == Stage::Loading
-            || self.lock().as_ref().is_some_and(|now| !now.all().is_empty())
+        self.is_loading() || self.lock().as_ref().is_some_and(|now| !now.all().is_empty())
     }
 
     /// Those that are there, once they are loaded if somebody loads them.
@@ -263,18 +262,25 @@ impl Crew {
         if let Some(front) = self.door.front() {
             front.are_there();
         }
+        let before = std::mem::take(&mut *self.lock_themes());
         if let Some(now) = self.now() {
             now.begin(agent, reason).await;
             self.discover(&now, reason).await;
         }
         self.stage.send_replace(Stage::There);
+        // Nobody was told of a theme that was not there as long as it might still come.
+        if (reason == "startup" || before != self.themes())
+            && let Some(front) = self.door.front()
+        {
+            front.have_themes();
+        }
         wait
     }
 
     /// Asks what they bring besides themselves.
     async fn discover(&self, now: &Extensions, reason: &str) {
         let Resources { skills, prompts, themes } = now.resources(reason).await;
-        *self.themes.lock().unwrap_or_else(PoisonError::into_inner) = themes;
+        *self.lock_themes() = themes;
         for path in skills.iter().chain(&prompts) {
             self.log.write(&LogLine {
                 extension: "ramal".into(),
@@ -289,7 +295,16 @@ impl Crew {
 
     /// Files and folders of themes that they bring.
     pub(crate) fn themes(&self) -> Vec<PathBuf> {
-        self.themes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock_themes().clone()
+    }
+
+    fn lock_themes(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.themes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether they are about to be there.
+    pub(crate) fn is_loading(&self) -> bool {
+        *self.stage.borrow() == Stage::Loading
     }
 
     /// Loads them anew: what changed on the disk counts from now on.

@@ -282,7 +282,8 @@ impl App {
         let all: Vec<Command> = completion::commands().iter().cloned().chain(theirs).collect();
         if *self.sources.commands != *all {
             self.sources.commands = all.into();
-            self.completer.follow(&self.editor, &self.sources);
+            // What is typed already may be the beginning of one of them.
+            self.completer.has_more(&self.editor, &self.sources);
         }
     }
 

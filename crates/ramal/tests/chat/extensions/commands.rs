@@ -19,9 +19,6 @@ fn a_command_is_offered_with_what_may_stand_behind_it() {
     let world = World::new(&[]);
     extension(&world, "deploys", DEPLOY);
     let mut terminal = world.start(Options::new(100, 40));
-    say(&terminal, "/help");
-    terminal.wait_for(|screen| screen.says("/deploy") && screen.says("Bring it out · from deploys"));
-    terminal.wait_for_text("What extensions log stands in");
     terminal.text("/depl");
     terminal.wait_for(|screen| screen.says("> deploy") && screen.says("from deploys"));
     terminal.key("tab");
@@ -38,6 +35,9 @@ fn a_command_is_offered_with_what_may_stand_behind_it() {
     terminal.text("somewhere else");
     terminal.key("enter");
     terminal.wait_for_text("deploys: deployed to somewhere else");
+    say(&terminal, "/help");
+    terminal.wait_for(|screen| screen.says("/deploy") && screen.says("Bring it out · from deploys"));
+    terminal.wait_for_text("What extensions log stands in");
     leave(&mut terminal);
 }
 

@@ -6,7 +6,7 @@ use ramal_testing::terminal::Options;
 use super::super::doing::{empty_and_leave, say};
 use super::super::support::says;
 use super::super::world::{World, leave};
-use super::extension;
+use super::{extension, write};
 
 #[test]
 fn notices_say_who_and_how_bad() {
@@ -150,5 +150,24 @@ fn messages_of_theirs_are_drawn_as_they_want() {
     // What was said before is drawn so as well, as soon as they are loaded.
     let mut terminal = world.start_with(&["--continue"], Options::new(80, 24));
     terminal.wait_for_text("<<as it is, 3>>");
+    leave(&mut terminal);
+}
+
+#[test]
+fn a_theme_that_an_extension_brings() {
+    let world = World::new(&[]);
+    let theme = "name = \"Quay\"\nbase = \"dark\"\n[roles]\nborder = \"#ff8800\"\n";
+    write(&world.scratch.path("quay.toml"), theme);
+    let path = world.scratch.path("quay.toml");
+    extension(
+        &world,
+        "painter",
+        &format!("pi.on('resources_discover', () => ({{ themePaths: [{path:?}] }}));"),
+    );
+    write(&world.scratch.path("CONFIG/ramal/settings.toml"), "theme = \"quay\"\n");
+    let options = Options::new(80, 24).variable("COLORTERM", "truecolor");
+    let mut terminal = world.start(options);
+    terminal.wait_for(|screen| screen.styled().contains("#ff8800"));
+    assert!(!terminal.screen().says("no theme is called"), "{}", terminal.screen().text());
     leave(&mut terminal);
 }
