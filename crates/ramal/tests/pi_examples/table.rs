@@ -108,7 +108,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
     part(
         "dynamic-resources",
         terminal::dynamic_resources,
-        "its theme can be chosen, by the name of its file",
+        "its theme is used where the settings name its file",
         "skills and prompt templates, which ramal does not have",
     ),
     whole(

@@ -89,10 +89,12 @@ pub(crate) fn message_renderer(scene: &Scene) {
 pub(crate) fn dynamic_resources(scene: &Scene) {
     scene.answers(&[says("In colours.")]);
     scene.settings("theme = \"dynamic\"\n");
-    let terminal = scene.terminal(Options::new(100, 40));
+    let terminal = scene.terminal(Options::new(100, 40).variable("COLORTERM", "truecolor"));
     scene.until("it was asked for its paths", || scene.log().len() >= 2);
     say(&terminal, "hello");
     terminal.wait_for_text("In colours.");
+    // The colour of its borders, which no theme of ramal's has.
+    terminal.wait_for(|screen| screen.styled().contains("#5f87ff"));
     leave(terminal);
     let log = scene.log().join("\n");
     for name in ["SKILL.md", "dynamic.md"] {
