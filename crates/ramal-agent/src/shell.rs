@@ -181,7 +181,7 @@ mod tests {
         assert!(aborted.contains(r#""output":"x","cancelled":true"#), "{aborted}");
         assert!(aborted.ends_with(r#""excludeFromContext":true}"#), "{aborted}");
         let long = stored("!seq 5000", here, false).await;
-        let path = ramal_session::json::get_str(long.as_bytes(), "fullOutputPath").unwrap().into_owned();
+        let path = json::get_str(long.as_bytes(), "fullOutputPath").unwrap().into_owned();
         assert_eq!(std::fs::read_to_string(path).unwrap().lines().count(), 5000);
         let lost = stored("!ls", &here.join("none"), false).await;
         assert!(lost.contains(r#""exitCode":127"#) && lost.contains("is not there"), "{lost}");

@@ -81,13 +81,13 @@ fn said_to_an_extension_and_to_a_model() {
     assert!(!world.path("work/s.jsonl").exists());
     let run = say(&world, &["-p", "/go ask"]).done();
     assert_eq!(run.out.trim(), "Answered.");
-    let went = entries(&world.path("work/s.jsonl"));
+    let went = entries(world.path("work/s.jsonl"));
     let went = went.iter().find(|entry| entry["customType"] == "went").unwrap();
     // Nobody is there: the documented defaults.
     assert_eq!(went["data"], json!(["ask", false, false, null]));
     let run = say(&world, &["-p", "use it", "--yes"]).done();
     assert_eq!(run.out.trim(), "Answered.");
-    let entries = entries(&world.path("work/s.jsonl"));
+    let entries = entries(world.path("work/s.jsonl"));
     let result = entries.iter().find(|entry| entry["message"]["role"] == "toolResult").unwrap();
     assert_eq!(result["message"]["content"][0]["text"], "HELLO");
     let run = say(&world, &["-p", "nothing", "--flag", "loud"]).done();
@@ -100,7 +100,7 @@ fn tools_of_extensions_are_allowed_by_name() {
     let told = |settings: &str| {
         world.write("home/.config/ramal/settings.toml", settings);
         let run = say(&world, &["-p", "use it"]).done();
-        let entries = entries(&world.path("work/s.jsonl"));
+        let entries = entries(world.path("work/s.jsonl"));
         let result = entries.iter().rfind(|entry| entry["message"]["role"] == "toolResult").unwrap();
         (result["message"]["content"][0]["text"].as_str().unwrap().to_owned(), run.err)
     };
