@@ -58,6 +58,17 @@ impl AgentSession {
         }
     }
 
+    /// Waits until all hooks have heard what was told so far, or the user aborts.
+    pub(crate) async fn caught_up(&self, abort: &CancellationToken) {
+        for hook in &self.config().hooks {
+            tokio::select! {
+                biased;
+                () = abort.cancelled() => return,
+                () = hook.caught_up() => {}
+            }
+        }
+    }
+
     /// The hooks that hear of an event, in order.
     pub(crate) fn hooks(&self, event: HookEvent) -> Vec<Arc<dyn Hook>> {
         self.config().hooks.iter().filter(|hook| hook.hears(event)).cloned().collect()

@@ -304,9 +304,11 @@ impl Work<'_> {
     /// Asks the model once and runs what it calls.
     async fn turn(&mut self) -> Result<Turn, AgentError> {
         self.session.emit(AgentEvent::TurnStart);
+        self.session.caught_up(&self.abort).await;
         let (answer, message) = self.answer().await?;
         let calls = calls(&message);
         let mut tool_results = Vec::new();
+        let mut goes_on = false;
         let wants_tools =
             answer.stop == StopReason::ToolUse || (answer.stop == StopReason::Stop && !calls.is_empty());
         if wants_tools && !self.abort.is_cancelled() {
@@ -318,6 +320,7 @@ impl Work<'_> {
                 } else {
                     self.run_call(call).await
                 };
+                goes_on |= !result.ends_turn;
                 let message = self.tell_result(call, result).await;
                 self.append(message.clone(), false)?;
                 tool_results.push(message);
@@ -326,7 +329,7 @@ impl Work<'_> {
         let turn = match answer.stop {
             _ if self.abort.is_cancelled() => Turn::GivenUp,
             StopReason::Error | StopReason::Aborted => Turn::GivenUp,
-            _ if tool_results.is_empty() => Turn::Done,
+            _ if !goes_on => Turn::Done,
             _ => Turn::GoesOn,
         };
         self.session.emit(AgentEvent::TurnEnd { message, tool_results });

@@ -1,6 +1,8 @@
 //! An extension as a hook of a session.
 
+use std::future::Future;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use ramal_agent::hooks::{Answering, Asks, HookEvent};
@@ -149,6 +151,10 @@ impl Asks for Extension {
 
     fn keeps_time(&self) -> bool {
         true
+    }
+
+    fn caught_up(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.0.has_heard())
     }
 
     fn ask<'a>(

@@ -229,11 +229,19 @@ impl Extensions {
     }
 
     /// What they make of what the user typed (the event `input`). `source` is `interactive`, `rpc` or
-    /// `extension`.
-    pub async fn input(&self, mut prompt: Prompt, source: &str, abort: &CancellationToken) -> Input {
+    /// `extension`; `streaming` is `steer` or `followUp` where it is said while the model works.
+    pub async fn input(
+        &self,
+        mut prompt: Prompt,
+        source: &str,
+        streaming: Option<&str>,
+        abort: &CancellationToken,
+    ) -> Input {
+        let streaming = streaming.map(|how| format!(",\"streamingBehavior\":{}", quote(how)));
+        let streaming = streaming.unwrap_or_default();
         for extension in self.all.iter() {
             let payload = format!(
-                "{{\"text\":{},\"images\":[{}],\"source\":{}}}",
+                "{{\"text\":{},\"images\":[{}],\"source\":{}{streaming}}}",
                 quote(&prompt.text),
                 prompt.images.join(","),
                 quote(source)

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bridge;
 use crate::builtin;
-use crate::loader::Modules;
+use crate::loader::{Modules, compiled};
 use crate::owner::Owner;
 use crate::record::{Record, bus_size};
 
@@ -30,6 +30,10 @@ pub(crate) enum Job {
 
 /// Promises that may still go on after a slice was made to stop, so that what they hold is let go.
 const AFTERMATH: usize = 10_000;
+
+/// The module that an engine begins with. It imports the other one: what is compiled already can only be imported.
+const START: &str = "ramal:start";
+const HOST: &str = "ramal:host";
 
 /// What the functions that JavaScript calls share with the thread.
 pub(crate) struct State {
@@ -108,7 +112,8 @@ struct Calls {
 impl Calls {
     fn of(ctx: &Ctx<'_>, state: &Rc<State>) -> rquickjs::Result<Calls> {
         bridge::install(ctx, state)?;
-        let (name, source) = builtin::find("ramal:host").ok_or(rquickjs::Error::Unknown)?;
+        let _first = compiled::one_first(HOST);
+        let (name, source) = builtin::find(START).ok_or(rquickjs::Error::Unknown)?;
         let (module, done) = Module::declare(ctx.clone(), name, source)?.eval()?;
         done.finish::<()>()?;
         let host = module.namespace()?;

@@ -29,6 +29,8 @@ struct Answer<'a> {
     details: Option<&'a RawValue>,
     #[serde(default, rename = "isError")]
     is_error: bool,
+    #[serde(default)]
+    terminate: bool,
 }
 
 impl Tool for ExtensionTool {
@@ -101,5 +103,6 @@ fn read(answer: &str) -> Result<ToolResult, String> {
         content: content.collect::<Result<Vec<Content>, &str>>()?,
         details: answer.details.map(|details| details.get().to_owned()).filter(|details| details != "null"),
         is_error: answer.is_error,
+        ends_turn: answer.terminate,
     })
 }

@@ -70,6 +70,8 @@ pub struct Program {
     lines: Receiver<Value>,
     /// Lines that were passed over.
     pub passed: Vec<Value>,
+    /// How long a line is waited for.
+    pub patience: Duration,
 }
 
 impl Program {
@@ -88,7 +90,7 @@ impl Program {
                 }
             }
         });
-        Program { child, input, lines, passed: Vec::new() }
+        Program { child, input, lines, passed: Vec::new(), patience: TOO_LONG }
     }
 
     /// All in one write.
@@ -101,7 +103,7 @@ impl Program {
     #[track_caller]
     pub fn wait(&mut self, is: impl Fn(&Value) -> bool) -> Value {
         loop {
-            let line = self.lines.recv_timeout(TOO_LONG).unwrap_or_else(|error| {
+            let line = self.lines.recv_timeout(self.patience).unwrap_or_else(|error| {
                 panic!("{error}, after {:#?}", self.passed);
             });
             if is(&line) {

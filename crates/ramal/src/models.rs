@@ -1,11 +1,11 @@
 //! The models of the catalog for a program that goes on. The catalog is read once; servers on this machine
 //! are looked for when they are first needed: many sessions are only looked at.
 
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use ramal_model::catalog::{FindError, Listed};
 use ramal_model::{
-    AnswerStream, Catalog, Endpoint, LanguageModel, Models as AllModels, Request as ModelRequest,
+    AnswerStream, Catalog, Endpoint, LanguageModel, Models as AllModels, Request as ModelRequest, Watch,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -119,5 +119,15 @@ impl Models {
 impl LanguageModel for Models {
     fn stream(&self, endpoint: &Endpoint, request: &ModelRequest, abort: CancellationToken) -> AnswerStream {
         self.asked.get_or_init(AllModels::default).stream(endpoint, request, abort)
+    }
+
+    fn stream_watched(
+        &self,
+        endpoint: &Endpoint,
+        request: &ModelRequest,
+        watch: Arc<dyn Watch>,
+        abort: CancellationToken,
+    ) -> AnswerStream {
+        self.asked.get_or_init(AllModels::default).stream_watched(endpoint, request, watch, abort)
     }
 }

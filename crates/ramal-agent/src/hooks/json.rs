@@ -1,6 +1,8 @@
 //! Hooks over JSON, for whoever takes part from outside: what an event tells is a JSON object with the
 //! names of the inventory, and so is what its answer says.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use ramal_model::ThinkingLevel;
@@ -28,6 +30,11 @@ pub trait Asks: Send + Sync {
         false
     }
 
+    /// As [`Hook::caught_up`].
+    fn caught_up(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async {})
+    }
+
     /// Asks. `payload` is a JSON object; the answer is one, or none. `signal` is cancelled when the user
     /// aborts; where the answer can still be done without, the future is dropped in place of that.
     fn ask<'a>(
@@ -49,6 +56,10 @@ impl<A: Asks + ?Sized> Asks for Arc<A> {
 
     fn keeps_time(&self) -> bool {
         (**self).keeps_time()
+    }
+
+    fn caught_up(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        (**self).caught_up()
     }
 
     fn ask<'a>(
@@ -109,6 +120,10 @@ impl<A: Asks> Hook for JsonHook<A> {
 
     fn keeps_time(&self) -> bool {
         self.0.keeps_time()
+    }
+
+    fn caught_up(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        self.0.caught_up()
     }
 
     fn session_before_tree<'a>(

@@ -279,6 +279,12 @@ pub trait Hook: Send + Sync {
         false
     }
 
+    /// Ends when it has heard what it was told so far. A turn waits for it before its model is asked, so that
+    /// what somebody does at the beginning of a turn is done before anything comes of it.
+    fn caught_up(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async {})
+    }
+
     /// Before a navigation inside the file. `signal` is cancelled when the user aborts.
     fn session_before_tree<'a>(
         &'a self,

@@ -102,5 +102,6 @@ fn result(outcome: &Outcome, timeout: Option<Duration>) -> ToolResult {
         content: vec![Content::Text(parts.join("\n\n"))],
         details: Some(details.to_string()),
         is_error: outcome.end != End::Exit(0),
+        ends_turn: false,
     }
 }

@@ -216,7 +216,7 @@ pub(super) fn listing(
     for note in &notes {
         shown.push_str(&format!("{}[{note}]", if shown.is_empty() { "" } else { "\n\n" }));
     }
-    ToolResult { content: vec![Content::Text(shown)], details, is_error: false }
+    ToolResult { content: vec![Content::Text(shown)], details, ..ToolResult::default() }
 }
 
 #[cfg(test)]

@@ -193,6 +193,8 @@ pub struct ToolResult {
     pub details: Option<String>,
     /// The tool failed.
     pub is_error: bool,
+    /// The model need not see it: where all calls of an answer say so, the turn ends with them.
+    pub ends_turn: bool,
 }
 
 impl ToolResult {

@@ -1,4 +1,5 @@
 // What handlers are given besides the event.
+import { BorderedLoader } from "ramal:loader";
 import { describe, native, quick, slow } from "ramal:native";
 
 const write = (value) => (value === undefined ? null : JSON.stringify(value));
@@ -23,6 +24,37 @@ export const ignored = (what) => () => {
   told.add(what);
 };
 
+/** What a component is given to draw with: nothing is drawn. */
+const nothing = { requestRender: () => {}, terminal: { columns: 80, rows: 24 } };
+const noKeys = { matches: () => false, getKeys: () => [] };
+
+/** A component that only waits is a line of the status, until it says that it is done. No other can be shown. */
+async function custom(make, signal) {
+  let finish;
+  const done = new Promise((resolve) => (finish = resolve));
+  let shown;
+  try {
+    shown = await make(nothing, theme, noKeys, finish);
+  } catch {
+    // It needed what is not there.
+  }
+  if (!(shown instanceof BorderedLoader)) {
+    shown?.dispose?.();
+    missing("ctx.ui.custom")();
+  }
+  const end = () => shown.abort();
+  signal?.addEventListener("abort", end, { once: true });
+  if (signal?.aborted) end();
+  quick("ui.status", "working", shown.message);
+  try {
+    return await done;
+  } finally {
+    quick("ui.status", "working", null);
+    signal?.removeEventListener("abort", end);
+    shown.dispose();
+  }
+}
+
 const ui = Object.freeze({
   select: async (title, options, limits) => {
     const names = options.map((option) => (typeof option === "string" ? option : String(option?.label ?? option?.value ?? option)));
@@ -46,7 +78,7 @@ const ui = Object.freeze({
   pasteToEditor: (text) => void quick("ui.set_editor", quick("ui.editor_text") + String(text)),
   getEditorText: () => quick("ui.editor_text"),
   setWorkingMessage: (text) => void quick("ui.status", "working", text ?? null),
-  custom: async () => missing("ctx.ui.custom")(),
+  custom,
   setWorkingVisible: ignored("ctx.ui.setWorkingVisible"),
   addAutocompleteProvider: ignored("ctx.ui.addAutocompleteProvider"),
   getEditorComponent: () => undefined,
@@ -180,6 +212,7 @@ export function context(signal, isCommand) {
   const where = { session: quick("session.current") };
   const manager = sessionManager(where);
   const still = () => quick("session.must_be", where.session);
+  let own;
   const ctx = {
     get cwd() {
       return quick("cwd");
@@ -190,7 +223,9 @@ export function context(signal, isCommand) {
     get mode() {
       return quick("mode");
     },
-    ui,
+    get ui() {
+      return (own ??= Object.freeze({ ...ui, custom: (make) => custom(make, signal) }));
+    },
     get sessionManager() {
       return manager;
     },
@@ -272,7 +307,7 @@ export function context(signal, isCommand) {
 function withSession(signal) {
   const ctx = context(signal, true);
   return Object.assign(ctx, {
-    sendUserMessage: async (content, options) => void quick("send_user", JSON.stringify(content), options?.deliverAs ?? null),
+    sendUserMessage: async (content, options) => void quick("send_user", JSON.stringify(content), options?.deliverAs ?? null, Boolean(options?.expandPromptTemplates)),
     sendMessage: async (message, options) => void sendMessage(message, options),
   });
 }

@@ -141,7 +141,7 @@ const pi = {
   registerProvider: (name) => native.log("warn", `registerProvider ${name} does nothing here: models come from ramal's catalog`),
   unregisterProvider: () => {},
   sendMessage,
-  sendUserMessage: (content, options) => void quick("send_user", JSON.stringify(content), options?.deliverAs ?? null),
+  sendUserMessage: (content, options) => void quick("send_user", JSON.stringify(content), options?.deliverAs ?? null, Boolean(options?.expandPromptTemplates)),
   appendEntry: (customType, data) => quick("append.entry", null, String(customType), write(data)),
   setSessionName: (name) => void quick("set_name", null, String(name)),
   getSessionName: () => quick("session.name", null) ?? undefined,
@@ -267,7 +267,7 @@ async function executed(name, asked, signal, call) {
   if (typeof result === "string") return { content: [{ type: "text", text: result }] };
   must(result && typeof result === "object", `the tool ${name} answered nothing`);
   const content = typeof result.content === "string" ? [{ type: "text", text: result.content }] : result.content ?? [];
-  return { content, details: result.details, isError: Boolean(result.isError) };
+  return { content, details: result.details, isError: Boolean(result.isError), terminate: Boolean(result.terminate) };
 }
 
 const texts = (partial) =>

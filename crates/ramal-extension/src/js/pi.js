@@ -112,6 +112,7 @@ export {
   createWriteTool,
   createWriteTool as createWriteToolDefinition,
 } from "ramal:tools";
+export { BorderedLoader } from "ramal:loader";
 import * as made from "ramal:tools";
 
 export const createReadOnlyTools = (cwd) => [made.createReadTool, made.createGrepTool, made.createFindTool, made.createLsTool].map((make) => make(cwd));
@@ -179,7 +180,6 @@ const drawn = (name) =>
     }
   };
 export const DynamicBorder = drawn("DynamicBorder");
-export const BorderedLoader = drawn("BorderedLoader");
 export const CustomEditor = drawn("CustomEditor");
 export const ModelSelectorComponent = drawn("ModelSelectorComponent");
 export const SettingsManager = drawn("SettingsManager");

@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::builtin;
 use crate::strip::{Stripped, strip};
 
+pub(crate) mod compiled;
 mod resolve;
 
 pub(crate) use resolve::resolve;
@@ -60,9 +61,6 @@ impl Modules {
 
     /// What a module is made of. All that it imports is looked for now, since only here its place is known.
     fn load(&self, name: &str) -> std::result::Result<String, String> {
-        if let Some((_, source)) = builtin::find(name) {
-            return Ok(source.to_owned());
-        }
         if is_json(name) {
             let source = self.read(name)?;
             return match ramal_session::json::is_valid(&source) {
@@ -176,6 +174,9 @@ impl Loader for Modules {
         name: &str,
         _: Option<ImportAttributes<'js>>,
     ) -> Result<Module<'js, Declared>> {
+        if let Some(module) = compiled::declare(ctx, name) {
+            return module;
+        }
         let source = Modules::load(self, name).map_err(|why| Exception::throw_message(ctx, &why))?;
         let module = Module::declare(ctx.clone(), name, source)?;
         if Path::new(name).is_absolute() {

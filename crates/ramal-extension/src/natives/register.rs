@@ -43,15 +43,23 @@ fn commands(call: &Call, _: &Args) -> Answer {
         let path = record.path.display().to_string();
         record.registered(|registered| {
             let own = registered.commands.iter().map(|(name, about)| {
-                json!({ "name": name, "description": about.description, "source": "extension", "path": path })
+                let source = json!({ "source": "extension", "path": path });
+                json!({
+                    "name": name, "description": about.description, "source": "extension", "path": path,
+                    "sourceInfo": source,
+                })
             });
             all.extend(own);
         });
     }
     let others = world.options.program.commands().into_iter();
-    all.extend(others.map(
-        |other| json!({ "name": other.name, "description": other.description, "source": other.source }),
-    ));
+    all.extend(others.map(|other| {
+        let source = json!({ "source": other.source, "path": "" });
+        json!({
+            "name": other.name, "description": other.description, "source": other.source,
+            "sourceInfo": source,
+        })
+    }));
     serde_json::to_string(&all).map_err(said)
 }
 

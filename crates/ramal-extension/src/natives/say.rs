@@ -1,12 +1,16 @@
 //! What an extension says: to the model, and beside it.
 
+use std::sync::Arc;
+
 use ramal_agent::hooks::CustomMessage;
 use ramal_agent::{AgentError, AgentSession, Prompt};
 use ramal_session::json::quote;
 use ramal_session::{Role, json};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::{Answer, Args, Call, Op, nothing, said};
+use crate::record::{Asking, Record};
 
 pub(super) const OPS: &[(&str, Op)] = &[
     ("send_user", Op::Quick(send_user)),
@@ -25,11 +29,14 @@ pub(super) const OPS: &[(&str, Op)] = &[
     ),
 ];
 
-/// Says something as the user would.
+/// Says something as the user would; where a command of an extension counts as one, it is run.
 fn send_user(call: &Call, args: &Args) -> Answer {
     let session = call.session()?;
     let content: Value = serde_json::from_str(args.text(0)?).map_err(said)?;
     let prompt = prompt(&content)?;
+    if args.flag(2) && run_command(call, &session, &prompt.text) {
+        return nothing();
+    }
     match args.text_if(1) {
         Some("steer") => session.steer(prompt),
         Some("followUp" | "nextTurn") => session.follow_up(prompt),
@@ -53,6 +60,35 @@ fn prompt(content: &Value) -> Result<Prompt, String> {
         }
         _ => Err("sendUserMessage: the content must be a string or an array of blocks".into()),
     }
+}
+
+/// Runs the command that a text stands for when nothing else runs. False if it stands for none.
+fn run_command(call: &Call, session: &AgentSession, text: &str) -> bool {
+    let Some(typed) = text.strip_prefix('/') else { return false };
+    let (name, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+    let has = |record: &Arc<Record>| record.registered(|known| known.commands.contains_key(name));
+    let Some(record) = call.record.world.records().into_iter().find(has) else { return false };
+    let (name, payload) = (name.to_owned(), format!("{{\"args\":{}}}", quote(rest.trim())));
+    let session = session.clone();
+    call.record.world.runtime.spawn(async move {
+        session.wait_for_idle().await;
+        // What was told of the end comes before.
+        record.has_heard().await;
+        let what = format!("command {name}");
+        let asking = Asking {
+            kind: "command",
+            name: &name,
+            what: what.clone(),
+            payload,
+            abort: CancellationToken::new(),
+            limit: None,
+            update: None,
+        };
+        if let Err(why) = record.ask(asking).await {
+            record.world.report(&record, &what, &why);
+        }
+    });
+    true
 }
 
 /// A message of the extension's own, as an entry; the model sees it, and answers if that is wanted.

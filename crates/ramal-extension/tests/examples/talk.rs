@@ -131,7 +131,7 @@ async fn what_is_typed_is_changed_or_answered() {
     let mut world = with(&["input-transform.ts"], []).await;
     let abort = Default::default();
     let input = async |text: &str, source: &str| {
-        within(world.extensions.input(Prompt::text(text), source, &abort)).await
+        within(world.extensions.input(Prompt::text(text), source, None, &abort)).await
     };
     let said = |text: &str| Input::Say(Prompt::text(text));
     assert_eq!(input("hello", "interactive").await, said("hello"));

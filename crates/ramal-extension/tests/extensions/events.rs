@@ -179,16 +179,38 @@ async fn a_compaction_of_an_extensions_own() {
 async fn what_the_user_typed_is_changed_or_taken() {
     use ramal_agent::Prompt;
     use ramal_extension::Input;
-    let one = "export default (pi) => {\n  pi.on('input', (e) => e.text.startsWith('/x') ? { action: 'handled' } : { action: 'transform', text: e.text + '!' + e.source });\n  pi.on('user_bash', (e) => e.command === 'ls' ? { result: { output: e.cwd, exitCode: 0 } } : undefined);\n};\n";
+    let one = "export default (pi) => {\n  pi.on('input', (e) => e.text.startsWith('/x') ? { action: 'handled' } : { action: 'transform', text: e.text + '!' + e.source + (e.streamingBehavior ?? '') });\n  pi.on('user_bash', (e) => e.command === 'ls' ? { result: { output: e.cwd, exitCode: 0 } } : undefined);\n};\n";
     let two = "export default (pi) => {\n  pi.on('input', (e) => ({ action: 'transform', text: e.text.toUpperCase() }));\n};\n";
     let world = world(&[one, two], []).await;
     let abort = Default::default();
-    let input = async |text: &str| within(world.extensions.input(Prompt::text(text), "rpc", &abort)).await;
+    let input =
+        async |text: &str| within(world.extensions.input(Prompt::text(text), "rpc", None, &abort)).await;
     assert_eq!(input("hello").await, Input::Say(Prompt::text("HELLO!RPC")));
     assert_eq!(input("/x").await, Input::Handled);
+    let steering = world.extensions.input(Prompt::text("hello"), "rpc", Some("steer"), &abort);
+    assert_eq!(within(steering).await, Input::Say(Prompt::text("HELLO!RPCSTEER")));
     let bash = async |command: &str| within(world.extensions.user_bash(command, false, &abort)).await;
     assert!(bash("ls").await.unwrap().contains("exitCode"));
     assert_eq!(bash("pwd").await, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_done_at_the_beginning_of_a_turn_comes_before_what_it_does() {
+    let source = r#"
+        export default (pi) => pi.on("turn_start", async (event) => {
+            await new Promise((resolve) => setTimeout(resolve, 100));
+            pi.appendEntry("begun", event.turnIndex);
+        });
+    "#;
+    let world = world(&[source], [Say::Call("ls", "{}".into()), text("done")]).await;
+    world.say("go").await;
+    let kinds: Vec<String> = world
+        .entries()
+        .iter()
+        .filter(|entry| entry["type"] == "message" || entry["type"] == "custom")
+        .map(|entry| entry["message"]["role"].as_str().unwrap_or("begun").to_owned())
+        .collect();
+    assert_eq!(kinds, ["user", "begun", "assistant", "toolResult", "begun", "assistant"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

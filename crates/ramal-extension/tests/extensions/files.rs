@@ -328,3 +328,37 @@ async fn a_file_that_changes_is_noticed() {
     world.command("close", "").await.unwrap();
     world.goes_on().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_read_line_by_line() {
+    let source = r#"
+        import { createReadStream } from "node:fs";
+        import { createInterface } from "node:readline";
+        export default (pi) => pi.registerCommand("read", { handler: async () => {
+            const lines = [];
+            for await (const line of createInterface({ input: createReadStream("lines", { highWaterMark: 5 }), crlfDelay: Infinity })) lines.push(line);
+            const first = [];
+            for await (const line of createInterface({ input: createReadStream("lines") })) { first.push(line); break; }
+            const heard = [];
+            const reader = createInterface(createReadStream("lines", "utf8"));
+            reader.on("line", (line) => heard.push(line));
+            await new Promise((resolve) => reader.on("close", resolve));
+            const failed = await (async () => { for await (const line of createInterface({ input: createReadStream("none") })) return line; })().catch((error) => error.code);
+            let asked;
+            try { reader.question("Name?"); } catch (error) { asked = error.message; }
+            pi.appendEntry("read", { lines, first, heard, failed, asked });
+        } });
+    "#;
+    let mut world = world(&[source], []).await;
+    std::fs::write(world.folder.path().join("lines"), "erste Zeile\r\n\nö, die letzte").unwrap();
+    world.command("read", "").await.unwrap();
+    let lines = json!(["erste Zeile", "", "ö, die letzte"]);
+    let asked = "readline.question is not there: extensions ask by ctx.ui.input";
+    assert_eq!(
+        world.kept("read"),
+        [
+            json!({ "lines": lines, "first": ["erste Zeile"], "heard": lines, "failed": "ENOENT", "asked": asked })
+        ]
+    );
+    assert_eq!(world.failures(), []);
+}

@@ -115,14 +115,14 @@ const IMPORTED: &str = r#"
         pi.registerCommand("try", { handler: async () => {
             const said = (work) => { try { work(); return null; } catch (error) { return error.message; } };
             pi.appendEntry("refused", [
-                () => new DynamicBorder(), () => new BorderedLoader(), () => new Editor(), () => new SelectList(), () => new ToolCallArgumentsStream(),
+                () => new DynamicBorder(), () => new Editor(), () => new SelectList(), () => new ToolCallArgumentsStream(),
                 () => SessionManager.create("."), () => new SessionManager(), () => createAgentSession(), () => createProvider({}), () => registerApiProvider({}),
                 () => createAssistantMessageEventStream(), () => anthropicMessagesApi(),
             ].map(said));
             pi.appendEntry("works", [
                 getLanguageFromPath("a/b.rs"), formatReadLineRange({ offset: 3, limit: 2 }), highlightCode("a\nb"), getMarkdownTheme().heading("x"),
                 getCurrentSystemPrompt({ systemPrompt: "s" }), getCurrentTools({}), collapseSystemMessages([{ role: "system" }, { role: "user" }]),
-                parseKey("a"), isKeyRelease("a"), renderFakeCursor("a") + CURSOR_MARKER,
+                parseKey("a"), isKeyRelease("a"), new BorderedLoader(null, null, "w").render(), renderFakeCursor("a") + CURSOR_MARKER,
             ]);
         } });
     };
@@ -139,7 +139,7 @@ async fn what_extensions_import_is_there() {
     }
     assert_eq!(
         world.kept("works"),
-        [json!(["rust", ":3-4", ["a", "b"], "x", "s", [], [{ "role": "user" }], "a", false, "a"])]
+        [json!(["rust", ":3-4", ["a", "b"], "x", "s", [], [{ "role": "user" }], "a", false, ["w"], "a"])]
     );
 }
 
@@ -168,5 +168,61 @@ async fn commands_of_the_user_run_where_an_extension_says() {
     assert_eq!((&ran["output"], &ran["exitCode"]), (&json!("there: ls"), &json!(2)));
     assert_eq!((&ran["cancelled"], &ran["truncated"]), (&json!(false), &json!(false)));
     assert_eq!(run("fail").await.unwrap()["output"], "there: fail\nno way");
+    assert_eq!(world.failures(), []);
+}
+
+const WAITS: &str = r#"
+    import { BorderedLoader } from "@earendil-works/pi-coding-agent";
+    export default (pi) => {
+        pi.registerCommand("wait", { handler: async (args, ctx) => {
+            const said = await ctx.ui.custom((tui, theme, _, done) => {
+                const loader = new BorderedLoader(tui, theme, "Thinking...");
+                loader.onAbort = () => done(null);
+                if (args === "not long") ctx.modelRegistry.complete(ctx.model, { messages: [{ role: "user", content: "hm" }] }, { signal: loader.signal })
+                    .then((answer) => done(answer.content[0].text), () => {});
+                return loader;
+            });
+            pi.appendEntry("said", said);
+        } });
+    };
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_only_waits_is_shown_as_a_status_and_can_be_ended() {
+    let world = world(&[WAITS], [text("A thought.")]).await;
+    world.command("wait", "not long").await.unwrap();
+    assert_eq!(world.kept("said"), [json!("A thought.")]);
+    assert_eq!(world.shown(), ["status working Some(\"Thinking...\")", "status working None"]);
+    let abort = CancellationToken::new();
+    let waiting = within(world.extensions.run_command("wait", "long", abort.clone()));
+    let ending = async {
+        world.until(|| !world.user.shown.lock().unwrap().is_empty()).await;
+        abort.cancel();
+    };
+    let _ = tokio::join!(waiting, ending);
+    world.until(|| world.kept("said").len() == 2).await;
+    assert_eq!(world.kept("said")[1], json!(null));
+    assert_eq!(world.shown().last().unwrap(), "status working None");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_say_where_they_come_from_and_can_be_said() {
+    let source = r#"
+        export default (pi) => {
+            pi.registerCommand("note", { description: "Notes", handler: async (args) => void pi.appendEntry("noted", args) });
+            pi.registerCommand("say", { handler: async (args) => {
+                pi.appendEntry("from", pi.getCommands().map(({ name, sourceInfo }) => [name, sourceInfo.source, sourceInfo.path.endsWith("ext0.ts")]));
+                pi.sendUserMessage(`/note ${args}`, { expandPromptTemplates: true });
+                pi.sendUserMessage("/none at all", { expandPromptTemplates: true });
+            } });
+        };
+    "#;
+    let mut world = world(&[source], [text("What?")]).await;
+    world.command("say", "it").await.unwrap();
+    assert_eq!(world.kept("from"), [json!([["note", "extension", true], ["say", "extension", true]])]);
+    world.until(|| world.kept("noted") == [json!("it")]).await;
+    within(world.session.wait_for_idle()).await;
+    let said = world.model.requests.lock().unwrap()[0].messages.concat();
+    assert!(said.contains("/none at all") && !said.contains("/note"), "{said}");
     assert_eq!(world.failures(), []);
 }

@@ -220,3 +220,17 @@ async fn an_abort_reaches_the_tool() {
     tokio::time::sleep(Duration::from_millis(1)).await;
     world.goes_on().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_ends_the_turn_where_all_of_an_answer_say_so() {
+    let source = r#"
+        export default (pi) => pi.registerTool({ name: "last", description: "Ends it",
+            execute: async (_, { terminate }) => ({ content: [{ type: "text", text: "That is all." }], terminate }) });
+    "#;
+    let last = |ends: bool| Say::Call("last", json!({ "terminate": ends }).to_string());
+    let world = world(&[source], [last(false), last(true), text("More.")]).await;
+    world.say("go").await;
+    assert_eq!(world.model.requests.lock().unwrap().len(), 2, "the second call has ended it");
+    assert_eq!(world.entries().pop().unwrap()["message"]["role"], "toolResult");
+    world.goes_on().await;
+}

@@ -95,10 +95,15 @@ impl Extensions for Around {
         })
     }
 
-    fn input(&self, prompt: Prompt, abort: CancellationToken) -> Eventually<Option<Prompt>> {
+    fn input(
+        &self,
+        prompt: Prompt,
+        streaming: Option<&'static str>,
+        abort: CancellationToken,
+    ) -> Eventually<Option<Prompt>> {
         let crew = Arc::clone(&self.crew);
         Box::pin(async move {
-            match crew.input(prompt, "interactive", &abort).await {
+            match crew.input(prompt, "interactive", streaming, &abort).await {
                 Input::Say(prompt) => Some(prompt),
                 Input::Handled => None,
             }

@@ -293,7 +293,7 @@ async fn run_turn(
             crew.run_command(name, args, abort.clone()).await?;
             return Ok(Input::Handled);
         }
-        anyhow::Ok(crew.input(said.clone(), "interactive", &abort).await)
+        anyhow::Ok(crew.input(said.clone(), "interactive", None, &abort).await)
     };
     let heard = tokio::select! {
         heard = heard => heard?,

@@ -360,10 +360,17 @@ impl Crew {
         }
     }
 
-    /// What they make of what the user typed. `source` is `interactive` or `rpc`.
-    pub(crate) async fn input(&self, prompt: Prompt, source: &str, abort: &CancellationToken) -> Input {
+    /// What they make of what the user typed. `source` is `interactive` or `rpc`; `streaming` is `steer` or
+    /// `followUp` for what is said while the model works.
+    pub(crate) async fn input(
+        &self,
+        prompt: Prompt,
+        source: &str,
+        streaming: Option<&str>,
+        abort: &CancellationToken,
+    ) -> Input {
         match self.ready().await {
-            Some(now) => now.input(prompt, source, abort).await,
+            Some(now) => now.input(prompt, source, streaming, abort).await,
             None => Input::Say(prompt),
         }
     }

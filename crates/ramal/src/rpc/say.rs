@@ -94,6 +94,17 @@ enum How {
     FollowUp,
 }
 
+impl How {
+    /// What it is called on the wire; none for what is said at once.
+    fn name(self) -> Option<&'static str> {
+        match self {
+            How::Now => None,
+            How::Steer => Some("steer"),
+            How::FollowUp => Some("followUp"),
+        }
+    }
+}
+
 fn prompt(server: &mut Server, request: &Request<'_>) -> Result<Reply, Refusal> {
     let prompt = said(request)?;
     let behavior = request.text_if("streamingBehavior")?;
@@ -131,7 +142,8 @@ fn say(server: &mut Server, request: &Request<'_>, prompt: Prompt, how: How) -> 
             crew.run_command_telling(&saying.agent, name, args, abort).await;
             return;
         }
-        match crew.input(prompt, "rpc", &abort).await {
+        let streaming = saying.agent.running().and(saying.how.name());
+        match crew.input(prompt, "rpc", streaming, &abort).await {
             Input::Handled => saying.answer(Ok(())),
             Input::Say(_) if abort.is_cancelled() => saying.answer(Err(Refusal::new("it was aborted"))),
             Input::Say(prompt) => {

@@ -108,8 +108,14 @@ pub trait Extensions: Send + Sync {
     /// What may stand behind a command, as far as it was typed: values, and how they are shown.
     fn complete(&self, name: String, typed: String) -> Eventually<Vec<(String, String)>>;
 
-    /// What they make of what the user typed; none if one of them took care of it.
-    fn input(&self, prompt: Prompt, abort: CancellationToken) -> Eventually<Option<Prompt>>;
+    /// What they make of what the user typed; none if one of them took care of it. `streaming` is `steer` or
+    /// `followUp` where it is typed while the model works.
+    fn input(
+        &self,
+        prompt: Prompt,
+        streaming: Option<&'static str>,
+        abort: CancellationToken,
+    ) -> Eventually<Option<Prompt>>;
 
     /// What one of them did in place of a command of the user's: JSON, as in the log.
     fn user_bash(

@@ -67,7 +67,11 @@ impl App {
         let all = Arc::clone(&self.extensions.all);
         match &typed.what {
             What::Said(prompt) => {
-                let heard = all.input(prompt.clone(), abort.clone());
+                let streaming = self.agent.running().map(|_| match typed.when {
+                    When::Soon => "steer",
+                    When::Afterwards => "followUp",
+                });
+                let heard = all.input(prompt.clone(), streaming, abort.clone());
                 self.job(until(abort.clone(), heard), move |app, heard| app.was_heard(number, heard));
             }
             What::Command => {

@@ -1,0 +1,2 @@
+// What an engine begins with.
+export * from "ramal:host";
