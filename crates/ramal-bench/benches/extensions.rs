@@ -2,28 +2,27 @@
 //! Each pair is measured in turns. Prints tables; nothing here passes or fails.
 //! `cargo bench -p ramal-bench --bench extensions`.
 
+#[path = "shared/at_work.rs"]
+mod at_work;
+
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::process::Command;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use ramal_agent::compact::CompactionSettings;
-use ramal_agent::tools::Access;
-use ramal_agent::{AgentConfig, AgentSession, NavigateOptions, Permit, Prompt, tools};
+use ramal_agent::{AgentConfig, AgentSession, NavigateOptions, Prompt, tools};
 use ramal_bench::rss::{self, Output};
 use ramal_extension::{Always, Extensions, Options};
-use ramal_model::{
-    Answer, AnswerStream, Block, Endpoint, Event, LanguageModel, ModelError, Request, RetryPolicy, Source,
-    ThinkingLevel,
-};
+use ramal_model::{AnswerStream, Endpoint, LanguageModel, Request, RetryPolicy, ThinkingLevel};
 use ramal_session::SessionManager;
 use ramal_testing::endpoint::demo;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
+
+use self::at_work::{Never, Words};
 
 type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
@@ -45,51 +44,6 @@ struct Talks;
 impl LanguageModel for Talks {
     fn stream(&self, _: &Endpoint, _: &Request, abort: CancellationToken) -> AnswerStream {
         AnswerStream::new(Words { left: WORDS }, abort)
-    }
-}
-
-struct Words {
-    left: usize,
-}
-
-impl Source for Words {
-    fn poll_more(
-        &mut self,
-        _: &mut Context<'_>,
-        answer: &mut Answer,
-        out: &mut Vec<Event>,
-    ) -> Poll<std::result::Result<bool, ModelError>> {
-        if answer.blocks.is_empty() {
-            answer.blocks.push(Block::Text { text: String::new(), signature: None });
-            out.push(Event::TextStart { block: 0 });
-        }
-        if self.left == 0 {
-            out.push(Event::BlockEnd { block: 0 });
-            return Poll::Ready(Ok(false));
-        }
-        self.left -= 1;
-        // As long as a screen: what is told with each event does not grow without end here.
-        if let Some(Block::Text { text, .. }) = answer.blocks.first_mut() {
-            if text.len() > 2_000 {
-                text.clear();
-            }
-            text.push_str("word ");
-        }
-        out.push(Event::TextDelta { block: 0, delta: "word ".into() });
-        Poll::Ready(Ok(true))
-    }
-}
-
-struct Never;
-
-impl Permit for Never {
-    fn may_run<'a>(
-        &'a self,
-        _: &'a str,
-        _: &'a str,
-        _: &'a [Access],
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        Box::pin(async { false })
     }
 }
 

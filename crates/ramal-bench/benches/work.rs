@@ -2,26 +2,27 @@
 //! events reach a listener. Prints a table; nothing here passes or fails.
 //! `cargo bench -p ramal-bench --bench work`.
 
+#[path = "shared/at_work.rs"]
+mod at_work;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use ramal_agent::compact::CompactionSettings;
-use ramal_agent::tools::Access;
-use ramal_agent::{AgentConfig, AgentSession, Permit, Prompt, tools};
+use ramal_agent::{AgentConfig, AgentSession, Prompt, tools};
 use ramal_bench::generate::{Plan, Shape, write_session};
 use ramal_model::{
-    Answer, AnswerStream, Api, Block, Cost, Endpoint, Event, LanguageModel, ModelError, Request, RetryPolicy,
-    Source, ThinkingLevel, wire,
+    AnswerStream, Api, Cost, Endpoint, LanguageModel, Request, RetryPolicy, ThinkingLevel, wire,
 };
 use ramal_session::{At, Compaction, SessionManager};
 use tokio_util::sync::CancellationToken;
+
+use self::at_work::{Never, Words};
 
 type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
@@ -62,51 +63,6 @@ impl LanguageModel for Probe {
             *asked = Some(now);
         }
         AnswerStream::new(Words { left: self.deltas }, abort)
-    }
-}
-
-struct Words {
-    left: usize,
-}
-
-impl Source for Words {
-    fn poll_more(
-        &mut self,
-        _: &mut Context<'_>,
-        answer: &mut Answer,
-        out: &mut Vec<Event>,
-    ) -> Poll<std::result::Result<bool, ModelError>> {
-        if answer.blocks.is_empty() {
-            answer.blocks.push(Block::Text { text: String::new(), signature: None });
-            out.push(Event::TextStart { block: 0 });
-        }
-        if self.left == 0 {
-            out.push(Event::BlockEnd { block: 0 });
-            return Poll::Ready(Ok(false));
-        }
-        self.left -= 1;
-        // As long as a screen: what is told with each event does not grow without end here.
-        if let Some(Block::Text { text, .. }) = answer.blocks.first_mut() {
-            if text.len() > 2_000 {
-                text.clear();
-            }
-            text.push_str("word ");
-        }
-        out.push(Event::TextDelta { block: 0, delta: "word ".into() });
-        Poll::Ready(Ok(true))
-    }
-}
-
-struct Never;
-
-impl Permit for Never {
-    fn may_run<'a>(
-        &'a self,
-        _: &'a str,
-        _: &'a str,
-        _: &'a [Access],
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        Box::pin(async { false })
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use ramal_session::library::Places;
 
@@ -181,10 +181,7 @@ struct Saying {
 /// Reads the command line. Help and version are printed at once, and so is a wrong use; the status to
 /// end with is the error then.
 pub(crate) fn parse() -> Result<Cli, Status> {
-    let arguments = with_dashes_said(std::env::args_os());
-    let parsed = Cli::try_parse_from(&arguments);
-    let parsed = parsed.or_else(|error| saying(&error, &arguments).ok_or(error));
-    parsed.map_err(|error| {
+    read(with_dashes_said(std::env::args_os())).map_err(|error| {
         if !error.use_stderr() {
             // If nobody reads the help, nobody needs to know.
             let _ = error.print();
@@ -197,6 +194,46 @@ pub(crate) fn parse() -> Result<Cli, Status> {
         }
         Status::WrongUse
     })
+}
+
+/// The same, of these arguments. An option that there is not may be a flag that an extension takes: whether one
+/// does is known when extensions are loaded.
+fn read(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let parsed = Cli::try_parse_from(&arguments);
+    let parsed = parsed.or_else(|error| saying(&error, &arguments).ok_or(error));
+    let error = match parsed {
+        Ok(cli) => return Ok(cli),
+        Err(error) => error,
+    };
+    let Some(more) = with_flag(&error, &arguments) else { return Err(error) };
+    // A command that knows no flags either is told of the option that was typed.
+    read(more).map_err(|later| if unknown(&later) == Some("--flag") { error } else { later })
+}
+
+/// The option that is wrong with a command line, if it is one that there is not.
+fn unknown(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(name) if error.kind() == ErrorKind::UnknownArgument => Some(name),
+        _ => None,
+    }
+}
+
+/// The arguments with an option that there is not as a flag. One that is much like another is a mistake.
+fn with_flag(error: &clap::Error, arguments: &[OsString]) -> Option<Vec<OsString>> {
+    let name = unknown(error).filter(|name| name.starts_with("--") && *name != "--flag")?;
+    if error.get(ContextKind::SuggestedArg).is_some() {
+        return None;
+    }
+    let bare = name.split('=').next().unwrap_or(name);
+    let is_it = |argument: &OsString| {
+        let text = argument.to_str().unwrap_or_default();
+        text == bare || text.strip_prefix(bare).is_some_and(|rest| rest.starts_with('='))
+    };
+    let at = arguments.iter().position(is_it)?;
+    let flag = arguments.get(at)?.to_str()?.trim_start_matches('-').to_owned();
+    let mut more = arguments.to_vec();
+    more.splice(at..=at, ["--flag".into(), flag.into()]);
+    Some(more)
 }
 
 /// The command line as one of `ramal -p`, if what is wrong with it may be a word that stands elsewhere than

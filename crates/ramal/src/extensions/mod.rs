@@ -33,7 +33,7 @@ use self::log::Log;
 pub(crate) use self::log::place as log_place;
 use self::permits::AsksOnce;
 pub(crate) use self::store::Store;
-use crate::failure;
+use crate::failure::{self, Failure};
 use crate::models::Models;
 use crate::settings::{self, Settings};
 use crate::work::WorkOptions;
@@ -213,8 +213,21 @@ impl Crew {
         (problems, wait)
     }
 
+    /// The flags of the command line that no extension takes.
+    fn flags_of_none(&self) -> Vec<String> {
+        let taken = self.now().map(|now| now.flags()).unwrap_or_default();
+        let names = self.wanted.flags.keys();
+        let mut names: Vec<String> =
+            names.filter(|name| !taken.iter().any(|flag| flag.name == **name)).cloned().collect();
+        names.sort();
+        names
+    }
+
     /// Loads them for a program that says one thing and ends. What is wrong with them is told.
-    pub(crate) async fn load_once(self: &Arc<Self>, cwd: &Path) {
+    ///
+    /// # Errors
+    /// If the command line has a flag that none of them takes.
+    pub(crate) async fn load_once(self: &Arc<Self>, cwd: &Path) -> Result<(), Failure> {
         let (problems, wait) = self.load(cwd).await;
         problems.iter().for_each(|problem| failure::warn(&problem.to_string()));
         if !wait.is_empty() {
@@ -222,6 +235,12 @@ impl Crew {
                 "The project's extensions do not run ({}): `ramal extensions --trust` trusts it, --yes runs them for once",
                 names(&wait)
             ));
+        }
+        match &*self.flags_of_none() {
+            [] => Ok(()),
+            names => Err(Failure::usage(no_such_flag(names)).hint(
+                "`ramal --help` lists the options, and `ramal extensions --load` the flags of extensions",
+            )),
         }
     }
 
@@ -258,6 +277,10 @@ impl Crew {
         }
         for problem in &problems {
             agent.tell_hook_error(&problem.path.display().to_string(), "load", &problem.why);
+        }
+        let flags = self.flags_of_none();
+        if !flags.is_empty() && reason == "startup" {
+            failure::warn(&no_such_flag(&flags));
         }
         if let Some(front) = self.door.front() {
             front.are_there();
@@ -438,6 +461,10 @@ impl Crew {
         let _running = Running::begin(&self.running);
         now.run_shortcut(key, abort).await
     }
+}
+
+fn no_such_flag(names: &[String]) -> String {
+    format!("neither ramal nor an extension takes --{}", names.join(", --"))
 }
 
 /// A permission that is misspelled protects nothing. Only now it is known which tools there are.

@@ -90,8 +90,13 @@ fn said_to_an_extension_and_to_a_model() {
     let entries = entries(world.path("work/s.jsonl"));
     let result = entries.iter().find(|entry| entry["message"]["role"] == "toolResult").unwrap();
     assert_eq!(result["message"]["content"][0]["text"], "HELLO");
-    let run = say(&world, &["-p", "nothing", "--flag", "loud"]).done();
-    assert!(run.err.contains("theirs") && run.err.contains("loud it is"), "{}", run.err);
+    for flag in [&["--flag", "loud"][..], &["--loud"], &["--loud=true"]] {
+        let run = say(&world, &[&["-p", "nothing"], flag].concat()).done();
+        assert!(run.err.contains("theirs") && run.err.contains("loud it is"), "{}", run.err);
+    }
+    say(&world, &["-p", "nothing", "--quiet"]).failed(2, &["takes --quiet"]);
+    say(&world, &["-p", "nothing", "--modle", "x"]).failed(2, &["--modle", "--model"]);
+    world.run(["tree", "--loud"]).failed(2, &["unexpected argument '--loud'"]);
 }
 
 #[test]
