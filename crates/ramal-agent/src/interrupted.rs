@@ -1,6 +1,6 @@
 //! Whether the last turn of a path broke off: the program was killed, or the machine went down.
 
-use ramal_session::{Kind, ReadError, Role, SessionManager};
+use ramal_session::{EntryRef, Kind, ReadError, Role, SessionManager};
 
 /// What was left open at the leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,20 +30,20 @@ impl Interruption {
 }
 
 /// What was left open at the leaf; none if the last turn of its path came to an end. Reads one entry at
-/// most. A question that was copied out to be asked another way looks the same as one that was
+/// most, and where all calls have results, those. A question that was copied out to be asked another way looks the same as one that was
 /// interrupted, so this is not to be asked of a session that was just made.
 ///
 /// # Errors
 /// If the log cannot be read any more.
 pub fn interruption(session: &SessionManager) -> Result<Option<Interruption>, ReadError> {
     let mut at = session.get_leaf_entry();
-    let mut results = 0;
+    let mut results = Vec::new();
     while let Some(entry) = at {
         match (entry.kind(), entry.role()) {
             // What was cleared is left open on purpose.
             (Kind::ResetBoundary, _) => return Ok(None),
             (Kind::Message, Role::User) => return Ok(Some(Interruption::NotAnswered)),
-            (Kind::Message, Role::ToolResult) => results += 1,
+            (Kind::Message, Role::ToolResult) => results.push(entry),
             (Kind::Message, Role::Assistant) => {
                 let entry = entry.read()?;
                 let calls = match entry.message() {
@@ -52,9 +52,9 @@ pub fn interruption(session: &SessionManager) -> Result<Option<Interruption>, Re
                     }
                     _ => 0,
                 };
-                return Ok(match calls.saturating_sub(results) {
-                    0 if results > 0 => Some(Interruption::NotAnswered),
-                    0 => None,
+                return Ok(match calls.saturating_sub(results.len()) {
+                    0 if results.is_empty() || end_the_turn(&results)? => None,
+                    0 => Some(Interruption::NotAnswered),
                     open => Some(Interruption::CallsWithoutResult(open)),
                 });
             }
@@ -64,6 +64,18 @@ pub fn interruption(session: &SessionManager) -> Result<Option<Interruption>, Re
         at = entry.parent();
     }
     Ok(None)
+}
+
+/// Whether the tools wanted no more to be said.
+fn end_the_turn(results: &[EntryRef<'_>]) -> Result<bool, ReadError> {
+    for result in results {
+        let result = result.read()?;
+        let ends = result.message().and_then(|message| message.get("endsTurn").map(|ends| ends == "true"));
+        if ends != Some(true) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -116,5 +128,8 @@ mod tests {
         assert_eq!(after(&[ask, calls]), Some(Interruption::CallsWithoutResult(2)));
         assert_eq!(after(&[ask, calls, result]), Some(Interruption::CallsWithoutResult(1)));
         assert_eq!(after(&[ask, calls, result, result]), Some(Interruption::NotAnswered));
+        let ends = result.replace("\"isError\"", "\"endsTurn\":true,\"isError\"");
+        assert_eq!(after(&[ask, calls, &ends, &ends]), None);
+        assert_eq!(after(&[ask, calls, &ends, result]), Some(Interruption::NotAnswered));
     }
 }

@@ -231,8 +231,10 @@ impl ToolResult {
     /// The result as a message of the log.
     pub fn to_message(&self, call_id: &str, tool: &str, now: i64) -> String {
         let details = self.details_json();
+        // Without it a turn that was ended would look like one that broke off.
+        let ends = if self.ends_turn { ",\"endsTurn\":true" } else { "" };
         format!(
-            "{{\"role\":\"toolResult\",\"toolCallId\":{},\"toolName\":{},\"content\":{}{details},\"isError\":{},\"timestamp\":{now}}}",
+            "{{\"role\":\"toolResult\",\"toolCallId\":{},\"toolName\":{},\"content\":{}{details},\"isError\":{}{ends},\"timestamp\":{now}}}",
             quote(call_id),
             quote(tool),
             self.content_json(),
