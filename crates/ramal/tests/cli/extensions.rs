@@ -120,3 +120,32 @@ fn an_untrusted_project_is_said_and_not_run() {
     let run = say(&world, &["-p", "hello", "--yes"]).done();
     assert!(run.err.contains("x.ts") && run.err.contains("ran"), "{}", run.err);
 }
+
+#[test]
+fn what_an_extension_begins_that_is_no_turn_is_waited_for() {
+    let world = World::new();
+    let compacts = "export default (pi) => {
+        pi.registerCommand('shorter', { handler: (args, ctx) => { ctx.compact(); } });
+        pi.on('input', (event, ctx) => {
+            if (event.text !== 'shorter') return;
+            ctx.compact();
+            return { action: 'handled' };
+        });
+        pi.on('session_before_compact', async ({ preparation: { firstKeptEntryId, tokensBefore } }) => {
+            await new Promise((resolve) => setTimeout(resolve, 100));
+            return { compaction: { summary: 'In short.', firstKeptEntryId, tokensBefore } };
+        });
+    };";
+    world.write("home/.config/ramal/extensions/compacts.ts", compacts);
+    world.write("home/.config/ramal/settings.toml", "compaction.keepRecentTokens = 5\n");
+    for (said, times) in [("/shorter", 1), ("shorter", 2)] {
+        for _ in 0..2 {
+            say(&world, &["-p", &"hello and so on ".repeat(100)]).done();
+        }
+        assert_eq!(say(&world, &["-p", said]).done().out, "");
+        let entries = entries(&world.path("work/s.jsonl"));
+        let summaries: Vec<&Value> = entries.iter().filter(|entry| entry["type"] == "compaction").collect();
+        assert_eq!(summaries.len(), times, "{entries:#?}");
+        assert!(summaries.iter().all(|summary| summary["summary"] == "In short."), "{summaries:#?}");
+    }
+}
