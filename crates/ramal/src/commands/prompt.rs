@@ -307,10 +307,18 @@ async fn run_turn(
     if let Input::Say(prompt) = heard {
         session.prompt(prompt)?;
     }
-    let ended = follow(session, &mut events, &mut signals, show).await;
-    if ended.is_err() {
-        session.abort();
-        session.wait_for_idle().await;
+    let mut ended = follow(session, &mut events, &mut signals, show).await;
+    match &mut ended {
+        Err(_) => {
+            session.abort();
+            session.wait_for_idle().await;
+        }
+        // What extensions do when a turn has ended takes the time that it takes.
+        Ok(ended) if ended.signal.is_none() => tokio::select! {
+            () = async { session.wait_for_idle().await; crew.have_heard().await } => {}
+            signal = signals.next() => ended.signal = Some(signal),
+        },
+        Ok(_) => {}
     }
     let is_nothing = |ended: &Ended| is_handled && ended.answer.is_none() && ended.signal.is_none();
     Ok(Some(ended?).filter(|ended| !is_nothing(ended)))

@@ -338,6 +338,13 @@ impl Crew {
         }
     }
 
+    /// Waits until they have heard all that was told of the session so far.
+    pub(crate) async fn have_heard(&self) {
+        if let Some(now) = self.now() {
+            now.have_heard().await;
+        }
+    }
+
     /// Ends them. Must be called, or they and the session hold each other.
     pub(crate) async fn end(&self) {
         let before = self.lock().take();
