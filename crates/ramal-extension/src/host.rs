@@ -17,7 +17,7 @@ use crate::tool::ExtensionTool;
 use crate::ui::Ui;
 use crate::world::{Options, World};
 
-/// How long all extensions together may take for their end.
+/// How long all extensions together may take for what they have not heard yet, and again for their end.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Why an extension is not there.
@@ -190,9 +190,18 @@ impl Extensions {
         self.tell("session_start", format!("{{\"reason\":{}}}", quote(reason))).await;
     }
 
+    /// Waits until they have heard all that was told of the session so far.
+    pub async fn have_heard(&self) {
+        for extension in self.all.iter() {
+            extension.0.has_heard().await;
+        }
+    }
+
     /// Tells them that it ends, and ends them: nothing is asked of them any more, and all tools are offered
     /// again. Must be called, or they and the session hold each other.
     pub async fn end(&self, reason: &str) {
+        // What was told before is heard before.
+        let _ = tokio::time::timeout(LAST_WORDS, self.have_heard()).await;
         let telling = self.tell("session_shutdown", format!("{{\"reason\":{}}}", quote(reason)));
         let _ = tokio::time::timeout(LAST_WORDS, telling).await;
         if let Some(session) = self.world.session() {

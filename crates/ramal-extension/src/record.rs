@@ -35,6 +35,9 @@ const STUCK: u32 = 12;
 /// Updates of a message that wait to be heard, at most: each brings the whole message.
 const UPDATES: usize = 64;
 
+/// Characters of the name of a tool, at most.
+const NAME: usize = 128;
+
 /// What an extension registered.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
@@ -211,6 +214,11 @@ impl Record {
                 registered.commands.insert(name.clone(), serde_json::from_value(about).map_err(wrong)?);
             }
             "tool" => {
+                if !can_be_called(&name) {
+                    return Err(format!(
+                        "registerTool: {name:?} cannot be the name of a tool: models call letters, digits, `_`, `-`, `.` and `:`, at most {NAME}"
+                    ));
+                }
                 registered.tools.insert(name.clone(), serde_json::from_value(about).map_err(wrong)?);
             }
             "shortcut" => {
@@ -436,6 +444,12 @@ impl Drop for Asked<'_> {
 /// What something on the bus counts for: its nodes, and what is needed to bring them.
 pub(crate) fn bus_size(nodes: &str) -> usize {
     nodes.len() + 256
+}
+
+/// Whether models, and whoever is asked about it, can have this name for a tool.
+fn can_be_called(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:".contains(&byte);
+    (1..=NAME).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
 /// What an extension is called: its file without the ending, or its folder where the file is an index.

@@ -18,6 +18,9 @@ use crate::strip::{Stripped, strip};
 pub(crate) mod compiled;
 mod resolve;
 
+/// What files of code end in.
+const CODE: [&str; 8] = ["ts", "mts", "cts", "tsx", "js", "mjs", "cjs", "jsx"];
+
 pub(crate) use resolve::resolve;
 
 /// The modules that an engine has loaded, by their names.
@@ -81,10 +84,9 @@ impl Modules {
 
     fn read(&self, name: &str) -> std::result::Result<String, String> {
         let read = || {
-            // What is no code tells what it says to whoever imports it.
-            if is_json(name)
-                && !Path::new(name).canonicalize()?.starts_with(self.0.root.borrow().canonicalize()?)
-            {
+            // What is no code tells what it says to whoever imports it, if only by what is wrong with it.
+            let real = Path::new(name).canonicalize()?;
+            if !is_code(&real) && !real.starts_with(self.0.root.borrow().canonicalize()?) {
                 let why = "it lies outside of the extension's folder; node:fs reads it when that is allowed";
                 return Err(std::io::Error::other(why));
             }
@@ -141,6 +143,11 @@ impl Modules {
 
 fn is_json(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|ending| ending == "json")
+}
+
+/// Whether a file says that it holds nothing but code.
+fn is_code(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| CODE.iter().any(|code| ending == *code))
 }
 
 /// A module of CommonJS as one that can be imported.

@@ -227,19 +227,24 @@ async fn nothing_outside_is_touched_without_permission() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_allowed_outside_is_done_and_guarded_folders_are_outside() {
-    let guarded = |options: &mut Options| options.guarded = vec![options.cwd.join("keys")];
+    let guarded = |options: &mut Options| {
+        options.guarded = vec![options.cwd.join("keys"), options.cwd.join("hidden/deep/keys")];
+    };
     let work = r#"
         return [
             fs.readFileSync("/etc/passwd", "utf8").includes("root"),
             await tried(() => fs.readFileSync("keys/auth.json", "utf8")),
             await tried(() => fs.writeFileSync("keys/auth.json", "{}")),
+            await tried(() => fs.renameSync("hidden", "open")),
+            await tried(() => fs.rmSync("hidden", { recursive: true })),
         ];
     "#;
     let world = world_with(work, guarded).await;
     std::fs::create_dir(world.folder.path().join("keys")).unwrap();
+    std::fs::create_dir_all(world.folder.path().join("hidden/deep/keys")).unwrap();
     std::fs::write(world.folder.path().join("keys/auth.json"), "secret").unwrap();
     world.command("do", "").await.unwrap();
-    assert_eq!(world.kept("did"), [json!([true, "secret", null])]);
+    assert_eq!(world.kept("did"), [json!([true, "secret", null, null, "ENOENT"])]);
 
     let permits = Arc::new(Refuses::default());
     let world = world_with(work.replace("/etc/passwd", "ext0.ts").as_str(), |options| {
@@ -248,22 +253,38 @@ async fn what_is_allowed_outside_is_done_and_guarded_folders_are_outside() {
     })
     .await;
     std::fs::create_dir(world.folder.path().join("keys")).unwrap();
+    std::fs::create_dir_all(world.folder.path().join("hidden/deep/keys")).unwrap();
     std::fs::write(world.folder.path().join("keys/auth.json"), "secret").unwrap();
     world.command("do", "").await.unwrap();
-    assert_eq!(world.kept("did"), [json!([true, "EACCES", "EACCES"])]);
+    assert_eq!(world.kept("did"), [json!([true, "EACCES", "EACCES", "EACCES", "EACCES"])]);
     assert_eq!(std::fs::read_to_string(world.folder.path().join("keys/auth.json")).unwrap(), "secret");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn json_outside_of_the_extension_is_no_module() {
+async fn what_is_no_code_outside_of_the_extension_is_no_module() {
     let outside = tempfile::tempdir().unwrap();
-    let path = outside.path().join("auth.json");
-    std::fs::write(&path, "{\"key\": 1}").unwrap();
-    let work = format!("return await tried(async () => (await import({path:?})).default);");
+    let put = |name: &str, text: &str| {
+        let path = outside.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    // What is wrong with such a module would say the key.
+    let hidden = [put("auth.json", "{\"key\": 1}"), put(".env", "KEY=secret"), put("netrc", "KEY=secret")];
+    let code = put("code.ts", "export default 'code' as string;");
+    let work = format!(
+        "const all = [...{hidden:?}, {code:?}];
+        fs.symlinkSync({:?}, 'link.js');
+        all.push(path.resolve('link.js'));
+        return await Promise.all(all.map((one) => tried(async () => (await import(one)).default)));",
+        hidden[1]
+    );
     let world = world_with(&work, |_| {}).await;
     world.command("do", "").await.unwrap();
     let kept = world.kept("did").pop().unwrap();
-    assert!(kept.as_str().unwrap().contains("outside of the extension's folder"), "{kept}");
+    for at in [0, 1, 2, 4] {
+        assert!(kept[at].as_str().unwrap().contains("outside of the extension's folder"), "{kept}");
+    }
+    assert_eq!(kept[3], "code");
 }
 
 #[tokio::test(flavor = "multi_thread")]

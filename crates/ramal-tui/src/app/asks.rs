@@ -1,7 +1,7 @@
 //! Questions that somebody behind the screen has for the user.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use super::extensions::dialogs::{self, Dialog};
 use super::extensions::shown::Show;
 use super::{App, Message};
+use crate::text::human;
 use crate::transcript::Block;
 
 /// For how long a yes is remembered.
@@ -52,11 +53,36 @@ pub(super) struct Shared {
     written: Mutex<String>,
     /// Nobody answers any more.
     is_over: AtomicBool,
+    /// Notices of extensions that are not said yet.
+    notices: AtomicUsize,
+    /// Those for which there was no room.
+    left_out: AtomicUsize,
 }
+
+/// Notices of extensions that wait to be said, at most.
+const NOTICES: usize = 1000;
+
+/// Bytes of a notice that are said.
+const LONGEST: usize = 16 << 10;
 
 impl Shared {
     pub(super) fn set_written(&self, text: String) {
         *self.written.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
+
+    /// Whether there is room for one more notice.
+    fn has_room(&self) -> bool {
+        let has_room = self.notices.load(Ordering::SeqCst) < NOTICES;
+        if has_room { &self.notices } else { &self.left_out }.fetch_add(1, Ordering::SeqCst);
+        has_room
+    }
+
+    /// A notice is said. When it was the last: for how many there was no room.
+    fn is_said(&self) -> usize {
+        match self.notices.fetch_sub(1, Ordering::SeqCst) {
+            1 => self.left_out.swap(0, Ordering::SeqCst),
+            _ => 0,
+        }
     }
 
     /// From now on nobody answers.
@@ -103,8 +129,28 @@ impl Asker {
         self.tell(move |app| app.say(Block::notice(&text)));
     }
 
-    /// Shows what an extension shows.
+    /// Shows what an extension shows. Of notices that come faster than they can be said, some are left out.
     pub fn show(&self, extension: &str, show: Show) {
+        if let Show::Notice { mut text, weight } = show {
+            if !self.shared.has_room() {
+                return;
+            }
+            if text.len() > LONGEST {
+                text.truncate(text.floor_char_boundary(LONGEST));
+                text.push('…');
+            }
+            let extension = extension.to_owned();
+            return self.tell(move |app| {
+                app.show(&extension, Show::Notice { text, weight });
+                let left_out = app.shared.is_said();
+                if left_out > 0 {
+                    let count = human::count(left_out as u64);
+                    app.say(Block::notice(&format!(
+                        "{count} more notices of extensions came at once and were left out"
+                    )));
+                }
+            });
+        }
         if let Show::Written(text) = &show {
             // Whoever asks for it next is answered so, even if it is not seen yet.
             self.shared.set_written(text.clone());
@@ -178,5 +224,21 @@ impl Asks {
     /// Nobody is asked any more.
     pub(super) fn clear(&mut self) {
         self.0.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_that_come_too_fast_are_counted() {
+        let shared = Shared::default();
+        let room = (0..NOTICES + 7).filter(|_| shared.has_room()).count();
+        assert_eq!(room, NOTICES);
+        assert_eq!((1..NOTICES).map(|_| shared.is_said()).sum::<usize>(), 0);
+        assert_eq!(shared.is_said(), 7);
+        assert!(shared.has_room());
+        assert_eq!(shared.is_said(), 0, "they are told of once");
     }
 }

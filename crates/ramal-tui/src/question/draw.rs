@@ -44,9 +44,9 @@ impl Shares {
         let hints = usize::from(rows >= 4);
         let rule = usize::from(rows >= 6);
         let rest = rows - hints - rule;
-        let title = rows_of(&question.title, columns).min((rest / 3).max(usize::from(rest > 1)));
+        let title = rows_of(&question.title, columns, rows).min((rest / 3).max(usize::from(rest > 1)));
         let rest = rest - title;
-        let all = rows_of(&question.shown, inner(columns));
+        let all = rows_of(&question.shown, inner(columns), usize::MAX);
         let wanted = match (question.shows_all, all > SHOWN_ROWS) {
             (false, true) => SHOWN_ROWS + 1,
             _ => all,
@@ -54,7 +54,8 @@ impl Shares {
         let answers = question.answer_rows(columns);
         let answers = answers.min((rest - wanted.min(3).min(rest / 2)).max(1));
         let rest = rest.saturating_sub(answers);
-        let says = rows_of(&question.says, columns).min(if wanted == 0 { rest } else { rest.div_ceil(3) });
+        let says =
+            rows_of(&question.says, columns, rows).min(if wanted == 0 { rest } else { rest.div_ceil(3) });
         let shown = wanted.min(rest - says);
         let scrolls = (question.shows_all && all > shown && shown > 0).then(|| ((shown - 1).max(1), all));
         Shares { rule, title, says, shown, answers, hints, scrolls }
@@ -75,20 +76,22 @@ fn indent(columns: usize) -> &'static str {
     if columns > 2 * INDENT { "  " } else { "" }
 }
 
-/// The rows of a text, wrapped.
-fn wrapped(text: &str, columns: usize) -> impl Iterator<Item = String> {
-    clean::lines(text).flat_map(move |line| {
-        wrap(&line, columns).map(|row| fit(row, columns).into_owned()).collect::<Vec<_>>()
-    })
+/// The first rows of a text, wrapped: so many at most.
+fn wrapped(text: &str, columns: usize, most: usize) -> impl Iterator<Item = String> {
+    let rows = clean::lines(text).flat_map(move |line| {
+        wrap(&line, columns).take(most).map(|row| fit(row, columns).into_owned()).collect::<Vec<_>>()
+    });
+    rows.take(most)
 }
 
-fn rows_of(text: &str, columns: usize) -> usize {
-    wrapped(text, columns).count()
+/// The rows of a text, as far as so many.
+fn rows_of(text: &str, columns: usize, most: usize) -> usize {
+    wrapped(text, columns, most).count()
 }
 
 /// As many rows of a text as there is room for; the last one says that there are more.
 fn text_lines(text: &str, columns: usize, room: usize, style: Style) -> Vec<Line<'static>> {
-    let mut rows: Vec<String> = wrapped(text, columns).take(room + 1).collect();
+    let mut rows: Vec<String> = wrapped(text, columns, room + 1).collect();
     if rows.len() > room {
         rows.truncate(room);
         if let Some(last) = rows.last_mut() {
@@ -135,7 +138,7 @@ impl Question {
         (lines, cursor)
     }
 
-    /// Rows that answering takes.
+    /// Rows that answering takes, as far as there is room at all.
     fn answer_rows(&self, columns: usize) -> usize {
         match self.typing() {
             Some(typing) => {
@@ -145,8 +148,15 @@ impl Question {
             None => {
                 let found = self.found();
                 let options = found.iter().filter_map(|index| self.options.get(*index));
-                let rows: usize = options.map(|option| option_rows(option, columns).len()).sum();
-                rows + usize::from(self.search.is_some()) + usize::from(found.is_empty())
+                let mut rows = usize::from(self.search.is_some()) + usize::from(found.is_empty());
+                // There may be a great many.
+                for option in options {
+                    if rows >= self.rows {
+                        break;
+                    }
+                    rows += option_rows(option, columns).len();
+                }
+                rows
             }
         }
     }
@@ -162,7 +172,7 @@ impl Question {
         if room == 0 {
             return Vec::new();
         }
-        let rows: Vec<String> = wrapped(&self.shown, inner(columns)).collect();
+        let rows: Vec<String> = wrapped(&self.shown, inner(columns), usize::MAX).collect();
         let all = rows.len();
         let style = theme.style(Role::Code);
         let draw =
@@ -219,7 +229,10 @@ impl Question {
     fn option_lines(&self, columns: usize, room: usize, theme: &Theme) -> Vec<Line<'static>> {
         let found = self.found();
         let option = |index: &usize| Some((*index, self.options.get(*index)?));
-        let rows: Vec<(usize, Row)> = (found.iter().filter_map(option))
+        // Each takes a row at least: those farther from the selected one are not seen.
+        let at = found.iter().position(|index| *index == self.selected).unwrap_or(0);
+        let near = found.iter().skip(at.saturating_sub(room)).take(2 * room + 1);
+        let rows: Vec<(usize, Row)> = (near.filter_map(option))
             .flat_map(|(index, option)| option_rows(option, columns).into_iter().map(move |row| (index, row)))
             .collect();
         let window = window(&rows, self.selected, room);

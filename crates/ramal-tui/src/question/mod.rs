@@ -91,7 +91,9 @@ impl Question {
 
     /// One of several texts.
     pub fn select<'a>(title: &str, options: impl IntoIterator<Item = &'a str>) -> Question {
-        options.into_iter().fold(Question::new(title), |question, text| question.option(Choice::new(text)))
+        let mut question = Question::new(title);
+        question.options.extend(options.into_iter().map(Choice::new));
+        question
     }
 
     /// Yes, option 0, or no, option 1; as long as nothing is chosen it is no.

@@ -18,6 +18,9 @@ impl Question {
     /// The options that are seen: those with all words that are searched for.
     pub(super) fn found(&self) -> Vec<usize> {
         let query = self.search.as_ref().map(|search| search.text().to_lowercase()).unwrap_or_default();
+        if query.trim().is_empty() {
+            return (0..self.options.len()).collect();
+        }
         let has_all = |text: &str| {
             let text = text.to_lowercase();
             query.split_whitespace().all(|word| text.contains(word))

@@ -6,6 +6,7 @@ use super::*;
 use crate::keys::Key;
 use crate::screen::Cursor;
 use crate::testing::{fits, key, letters, sizes, text};
+use crate::text::human;
 use crate::theme::Theme;
 
 fn press(question: &mut Question, names: &str) -> Told {
@@ -269,6 +270,24 @@ fn many_options_are_searched_and_few_are_not() {
     assert_eq!(press(&mut question, "enter"), Told::Nothing);
     assert_eq!(press(&mut question, "backspace enter"), answer(1));
     assert_eq!(press(&mut question, "escape"), Told::Back);
+}
+
+#[test]
+fn what_is_hidden_of_very_many_options_is_counted() {
+    let names: Vec<String> = (0..50_000).map(|number| format!("Option {number}")).collect();
+    let title = "Which? ".repeat(10_000);
+    let mut question = Question::select(&title, names.iter().map(|name| &**name)).searched();
+    let (seen, _) = draw(&mut question, 40, 20);
+    assert!(seen.contains("› ") && seen.contains("Option 0\n"), "{seen}");
+    let first = seen.lines().filter(|line| line.contains("Option ")).count();
+    assert!(seen.contains(&format!("… {} below", human::count(50_000 - first as u64))), "{seen}");
+    press(&mut question, "end");
+    let (seen, _) = draw(&mut question, 40, 20);
+    let last = seen.lines().filter(|line| line.contains("Option ")).count();
+    assert!(seen.contains("Option 49999") && !seen.contains("below"), "{seen}");
+    assert!(seen.contains(&format!("… {} above", human::count(50_000 - last as u64))), "{seen}");
+    write(&mut question, "25000");
+    assert_eq!(press(&mut question, "enter"), answer(25_000));
 }
 
 #[test]

@@ -154,15 +154,14 @@ fn print(rows: &[Row], globals: &Globals, out: &mut dyn Write) -> std::io::Resul
     for row in rows {
         let state = match (&row.why_not, row.runs) {
             (None, _) => String::new(),
-            (Some(why), true) => format!("  not loaded: {why}"),
-            (Some(why), false) => format!("  does not run: {why}"),
+            (Some(why), true) => format!("not loaded: {why}"),
+            (Some(why), false) => format!("does not run: {why}"),
         };
-        writeln!(
-            out,
-            "{}{}",
-            clean::one_line(&row.path.to_string_lossy(), usize::MAX),
-            palette.paint(Role::Dim, &clean::one_line(&state, usize::MAX))
-        )?;
+        write!(out, "{}", clean::one_line(&row.path.to_string_lossy(), usize::MAX))?;
+        match &*clean::one_line(&state, usize::MAX) {
+            "" => writeln!(out)?,
+            state => writeln!(out, "  {}", palette.paint(Role::Dim, state))?,
+        }
         let Some(brings) = &row.brings else { continue };
         let kinds = [
             ("commands", &brings.commands),

@@ -302,28 +302,29 @@ async fn run_turn(
             return Ok(Some(Ended { signal: Some(signal), ..Ended::default() }));
         }
     };
-    match heard {
-        Input::Say(prompt) => drop(session.prompt(prompt)?),
-        // It may have said something itself, which goes on or is over.
-        Input::Handled if session.running().is_none() => {
-            let mut ended = Ended::default();
-            while let Ok(event) = events.try_recv() {
-                show.event(&event)?;
-                ended.take(&event);
-            }
-            return Ok(ended.answer.is_some().then_some(ended));
+    // Whoever took care of it may have said something itself, or begun something else, which goes on or is over.
+    let is_handled = matches!(heard, Input::Handled);
+    if let Input::Say(prompt) = heard {
+        session.prompt(prompt)?;
+    }
+    let mut ended = follow(session, &mut events, &mut signals, show).await;
+    match &mut ended {
+        Err(_) => {
+            session.abort();
+            session.wait_for_idle().await;
         }
-        Input::Handled => {}
+        // What extensions do when a turn has ended takes the time that it takes.
+        Ok(ended) if ended.signal.is_none() => tokio::select! {
+            () = async { session.wait_for_idle().await; crew.have_heard().await } => {}
+            signal = signals.next() => ended.signal = Some(signal),
+        },
+        Ok(_) => {}
     }
-    let ended = follow(session, &mut events, &mut signals, show).await;
-    if ended.is_err() {
-        session.abort();
-        session.wait_for_idle().await;
-    }
-    ended.map(Some)
+    let is_nothing = |ended: &Ended| is_handled && ended.answer.is_none() && ended.signal.is_none();
+    Ok(Some(ended?).filter(|ended| !is_nothing(ended)))
 }
 
-/// Tells what happens until the turn has ended.
+/// Tells what happens until the turn has ended, or nothing runs any more.
 async fn follow(
     session: &AgentSession,
     events: &mut UnboundedReceiver<Arc<AgentEvent>>,
@@ -333,6 +334,7 @@ async fn follow(
     let mut ended = Ended::default();
     loop {
         let event = tokio::select! {
+            biased;
             event = events.recv() => event,
             signal = signals.next() => {
                 if ended.signal.is_some() {
@@ -343,6 +345,8 @@ async fn follow(
                 session.abort();
                 continue;
             }
+            // Not all that runs is a turn, and ends as one. What was told until now is in the queue.
+            () = session.wait_for_idle() => events.try_recv().ok(),
         };
         let Some(event) = event else { return Ok(ended) };
         show.event(&event)?;

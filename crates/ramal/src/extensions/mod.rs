@@ -23,6 +23,7 @@ use ramal_extension::{
     Resources, RunError,
 };
 use ramal_model::Endpoint;
+use ramal_tui::text::clean;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -347,7 +348,7 @@ impl Crew {
             extension: "ramal".into(),
             title: format!(
                 "The project {} brings extensions, which run as you: {}",
-                cwd.display(),
+                clean::one_line(&cwd.to_string_lossy(), 300),
                 names(&wait)
             ),
             timeout: None,
@@ -372,6 +373,13 @@ impl Crew {
         if let Some(now) = self.now() {
             now.begin(agent, "startup").await;
             self.discover(&now, "startup").await;
+        }
+    }
+
+    /// Waits until they have heard all that was told of the session so far.
+    pub(crate) async fn have_heard(&self) {
+        if let Some(now) = self.now() {
+            now.have_heard().await;
         }
     }
 
@@ -497,7 +505,8 @@ fn names(paths: &[PathBuf]) -> String {
         let parts: Vec<_> = path.components().rev().take(2).collect();
         let is_index = path.file_stem().is_some_and(|stem| stem == "index");
         let parts = parts.into_iter().take(if is_index { 2 } else { 1 }).rev();
-        parts.collect::<PathBuf>().display().to_string()
+        // They come from somebody else, too.
+        clean::one_line(&parts.collect::<PathBuf>().to_string_lossy(), 80)
     };
     paths.iter().map(name).collect::<Vec<_>>().join(", ")
 }
@@ -530,5 +539,18 @@ impl Program for Around {
 
     fn commands(&self) -> Vec<OtherCommand> {
         self.0.upgrade().and_then(|crew| crew.door.front()).map(|front| front.commands()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_no_part_of_a_question() {
+        let paths = ["/p/a.ts", "/p/todo/index.ts", "/p/x\n\u{1b}[2JTrusted: yes.ts"].map(PathBuf::from);
+        let names = names(&paths);
+        assert!(names.starts_with("a.ts, todo/index.ts, x"), "{names}");
+        assert!(!names.contains(char::is_control), "{names}");
     }
 }

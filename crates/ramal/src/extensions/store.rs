@@ -98,6 +98,12 @@ impl Store {
         Store { path: catalog::settings_folder().map(|folder| folder.join(NAME)) }
     }
 
+    /// The one in a file.
+    #[cfg(test)]
+    pub(super) fn in_file(path: PathBuf) -> Store {
+        Store { path: Some(path) }
+    }
+
     /// What stands in it.
     ///
     /// # Errors

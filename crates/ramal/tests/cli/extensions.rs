@@ -33,6 +33,8 @@ fn a_project_is_trusted_by_the_user_alone() {
     assert_eq!(told(&list[0]), (json!("user"), json!(true)));
     assert_eq!(told(&list[1]), (json!("project"), json!(false)));
     assert!(list[1]["whyNot"].as_str().unwrap().contains("--trust"));
+    let shown = world.run(["extensions"]).done().out;
+    assert!(shown.contains("own.js\n") && shown.contains("theirs.ts  does not run: "), "{shown}");
     let (list, _) = rows(&world, &["--load"]);
     assert_eq!(list[1].get("commands"), None, "what is not trusted is not loaded");
     world.run(["extensions", "--trust"]).done();
@@ -124,4 +126,52 @@ fn an_untrusted_project_is_said_and_not_run() {
     assert!(run.err.contains("do not run (x.ts)") && !run.err.contains("Error: ran"), "{}", run.err);
     let run = say(&world, &["-p", "hello", "--yes"]).done();
     assert!(run.err.contains("x.ts") && run.err.contains("ran"), "{}", run.err);
+}
+
+#[test]
+fn what_an_extension_begins_that_is_no_turn_is_waited_for() {
+    let world = World::new();
+    let compacts = "export default (pi) => {
+        pi.registerCommand('shorter', { handler: (args, ctx) => { ctx.compact(); } });
+        pi.on('input', (event, ctx) => {
+            if (event.text !== 'shorter') return;
+            ctx.compact();
+            return { action: 'handled' };
+        });
+        pi.on('session_before_compact', async ({ preparation: { firstKeptEntryId, tokensBefore } }) => {
+            await new Promise((resolve) => setTimeout(resolve, 100));
+            return { compaction: { summary: 'In short.', firstKeptEntryId, tokensBefore } };
+        });
+    };";
+    world.write("home/.config/ramal/extensions/compacts.ts", compacts);
+    world.write("home/.config/ramal/settings.toml", "compaction.keepRecentTokens = 5\n");
+    for (said, times) in [("/shorter", 1), ("shorter", 2)] {
+        for _ in 0..2 {
+            say(&world, &["-p", &"hello and so on ".repeat(100)]).done();
+        }
+        assert_eq!(say(&world, &["-p", said]).done().out, "");
+        let entries = entries(&world.path("work/s.jsonl"));
+        let summaries: Vec<&Value> = entries.iter().filter(|entry| entry["type"] == "compaction").collect();
+        assert_eq!(summaries.len(), times, "{entries:#?}");
+        assert!(summaries.iter().all(|summary| summary["summary"] == "In short."), "{summaries:#?}");
+    }
+}
+
+#[test]
+fn what_was_told_is_heard_before_the_end() {
+    let world = World::new();
+    let hears = "export default (pi) => {
+        for (const event of ['turn_end', 'agent_end', 'session_shutdown']) {
+            pi.on(event, async () => {
+                await new Promise((resolve) => setTimeout(resolve, 50));
+                pi.appendEntry('heard', event);
+            });
+        }
+    };";
+    world.write("home/.config/ramal/extensions/hears.ts", hears);
+    say(&world, &["-p", "hello"]).done();
+    let entries = entries(&world.path("work/s.jsonl"));
+    let heard: Vec<&Value> =
+        entries.iter().filter(|entry| entry["customType"] == "heard").map(|entry| &entry["data"]).collect();
+    assert_eq!(heard, ["turn_end", "agent_end", "session_shutdown"]);
 }

@@ -91,7 +91,7 @@ pub(super) enum Access {
 }
 
 /// Whether nobody has to be asked: it lies in the session's directory or among temporary files, or is read
-/// and lies beside the extension. Folders that are guarded are nowhere inside.
+/// and lies beside the extension. Folders that are guarded are nowhere inside, and what they lie in is not written.
 pub(super) fn is_free(call: &Call, path: &Path, access: Access) -> bool {
     let options = &call.record.world.options;
     let real = |path: &Path| resolve(path, Last::Follow).unwrap_or_else(|_| path.to_owned());
@@ -100,7 +100,9 @@ pub(super) fn is_free(call: &Call, path: &Path, access: Access) -> bool {
         free.extend(call.record.path.parent().map(real));
     }
     let guarded: Vec<PathBuf> = options.guarded.iter().map(|folder| real(folder)).collect();
-    is_inside(path, &free, &guarded)
+    // What is done to a folder is done to all that lies in it.
+    let holds_guarded = access == Access::Write && guarded.iter().any(|guarded| guarded.starts_with(path));
+    !holds_guarded && is_inside(path, &free, &guarded)
 }
 
 /// A folder that lies in a guarded one is free for itself: a project may lie anywhere.

@@ -16,6 +16,9 @@ const WIDGET_ROWS: usize = 10;
 /// Rows of the screen that all widgets of a side take at most, as a share.
 const WIDGET_SHARE: usize = 4;
 
+/// Columns of a status, and of a line of a widget, that are kept: more than screens have.
+const WIDEST: usize = 1000;
+
 /// How important a notice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
@@ -74,7 +77,9 @@ type Whose = (String, String);
 /// What is seen of theirs.
 #[derive(Debug, Default)]
 pub(in crate::app) struct Shown {
+    /// As they can be shown, none of them empty.
     statuses: BTreeMap<Whose, String>,
+    /// The same of the lines of each.
     widgets: BTreeMap<Whose, (Side, Vec<String>)>,
     title: Option<String>,
 }
@@ -87,8 +92,17 @@ impl Shown {
 
     /// The line of the footer; none if there is nothing to be said.
     pub(in crate::app) fn status(&self, columns: usize, theme: &Theme) -> Option<Line<'static>> {
-        let texts: Vec<String> = self.statuses.values().map(|text| clean::one_line(text, columns)).collect();
-        let text = texts.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join(" · ");
+        let mut text = String::new();
+        for status in self.statuses.values() {
+            if !text.is_empty() {
+                text += " · ";
+            }
+            text += status;
+            // There may be a great many.
+            if text.len() > WIDEST * 4 {
+                break;
+            }
+        }
         (!text.is_empty()).then(|| Line::styled(fit(&text, columns).into_owned(), theme.style(Role::Dim)))
     }
 
@@ -100,15 +114,11 @@ impl Shown {
         rows: usize,
         theme: &Theme,
     ) -> Vec<Line<'static>> {
-        let mut lines = Vec::new();
-        for (_, texts) in self.widgets.values().filter(|(of, _)| *of == side) {
-            let cleaned = texts.iter().flat_map(|text| clean::lines(text)).take(WIDGET_ROWS);
-            lines.extend(
-                cleaned.map(|line| Line::styled(fit(&line, columns).into_owned(), theme.style(Role::Text))),
-            );
-        }
         let room = (rows / WIDGET_SHARE).max(1);
-        let hidden = lines.len().saturating_sub(room);
+        let all = || self.widgets.values().filter(|(of, _)| *of == side).flat_map(|(_, texts)| texts);
+        let draw = |text: &String| Line::styled(fit(text, columns).into_owned(), theme.style(Role::Text));
+        let mut lines: Vec<Line<'static>> = all().take(room).map(draw).collect();
+        let hidden = all().count() - lines.len();
         if hidden > 0 {
             lines.truncate(room - 1);
             let more = format!("… {} more rows", hidden + 1);
@@ -134,12 +144,18 @@ impl App {
                 });
             }
             Show::Status { key, text: Some(text) } => {
-                shown.statuses.insert(whose(key), text);
+                let text = clean::one_line(&text, WIDEST);
+                match text.is_empty() {
+                    true => shown.statuses.remove(&whose(key)),
+                    false => shown.statuses.insert(whose(key), text),
+                };
             }
             Show::Status { key, text: None } => {
                 shown.statuses.remove(&whose(key));
             }
             Show::Widget { key, lines: Some(lines), side } => {
+                let lines = lines.iter().flat_map(|text| clean::lines(text)).take(WIDGET_ROWS);
+                let lines = lines.map(|line| fit(&line, WIDEST).into_owned()).collect();
                 shown.widgets.insert(whose(key), (side, lines));
             }
             Show::Widget { key, lines: None, .. } => {
