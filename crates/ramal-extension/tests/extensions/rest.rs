@@ -151,7 +151,7 @@ async fn a_new_session_with_all_that_can_be_put_into_it() {
     assert_eq!((&note["content"], &note["details"]), (&json!("seen by the model"), &json!({"n": 1})));
     let (name, label) = world.session.with_session(|manager| {
         let label = manager.get_label(
-            &entries[kinds.iter().position(|kind| *kind == "message").unwrap()]["id"].as_str().unwrap(),
+            entries[kinds.iter().position(|kind| *kind == "message").unwrap()]["id"].as_str().unwrap(),
         );
         (manager.get_session_name().map(|name| name.to_string()), label.map(|label| label.to_string()))
     });

@@ -83,13 +83,13 @@ fn said_to_an_extension_and_to_a_model() {
     assert!(!world.path("work/s.jsonl").exists());
     let run = say(&world, &["-p", "/go ask"]).done();
     assert_eq!(run.out.trim(), "Answered.");
-    let went = entries(&world.path("work/s.jsonl"));
+    let went = entries(world.path("work/s.jsonl"));
     let went = went.iter().find(|entry| entry["customType"] == "went").unwrap();
     // Nobody is there: the documented defaults.
     assert_eq!(went["data"], json!(["ask", false, false, null]));
     let run = say(&world, &["-p", "use it", "--yes"]).done();
     assert_eq!(run.out.trim(), "Answered.");
-    let entries = entries(&world.path("work/s.jsonl"));
+    let entries = entries(world.path("work/s.jsonl"));
     let result = entries.iter().find(|entry| entry["message"]["role"] == "toolResult").unwrap();
     assert_eq!(result["message"]["content"][0]["text"], "HELLO");
     let run = say(&world, &["-p", "nothing", "--flag", "loud"]).done();
@@ -102,7 +102,7 @@ fn tools_of_extensions_are_allowed_by_name() {
     let told = |settings: &str| {
         world.write("home/.config/ramal/settings.toml", settings);
         let run = say(&world, &["-p", "use it"]).done();
-        let entries = entries(&world.path("work/s.jsonl"));
+        let entries = entries(world.path("work/s.jsonl"));
         let result = entries.iter().rfind(|entry| entry["message"]["role"] == "toolResult").unwrap();
         (result["message"]["content"][0]["text"].as_str().unwrap().to_owned(), run.err)
     };
@@ -145,7 +145,7 @@ fn what_an_extension_begins_that_is_no_turn_is_waited_for() {
             say(&world, &["-p", &"hello and so on ".repeat(100)]).done();
         }
         assert_eq!(say(&world, &["-p", said]).done().out, "");
-        let entries = entries(&world.path("work/s.jsonl"));
+        let entries = entries(world.path("work/s.jsonl"));
         let summaries: Vec<&Value> = entries.iter().filter(|entry| entry["type"] == "compaction").collect();
         assert_eq!(summaries.len(), times, "{entries:#?}");
         assert!(summaries.iter().all(|summary| summary["summary"] == "In short."), "{summaries:#?}");
@@ -165,7 +165,7 @@ fn what_was_told_is_heard_before_the_end() {
     };";
     world.write("home/.config/ramal/extensions/hears.ts", hears);
     say(&world, &["-p", "hello"]).done();
-    let entries = entries(&world.path("work/s.jsonl"));
+    let entries = entries(world.path("work/s.jsonl"));
     let heard: Vec<&Value> =
         entries.iter().filter(|entry| entry["customType"] == "heard").map(|entry| &entry["data"]).collect();
     assert_eq!(heard, ["turn_end", "agent_end", "session_shutdown"]);
