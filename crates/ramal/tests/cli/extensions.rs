@@ -150,7 +150,7 @@ fn what_an_extension_begins_that_is_no_turn_is_waited_for() {
             say(&world, &["-p", &"hello and so on ".repeat(100)]).done();
         }
         assert_eq!(say(&world, &["-p", said]).done().out, "");
-        let entries = entries(&world.path("work/s.jsonl"));
+        let entries = entries(world.path("work/s.jsonl"));
         let summaries: Vec<&Value> = entries.iter().filter(|entry| entry["type"] == "compaction").collect();
         assert_eq!(summaries.len(), times, "{entries:#?}");
         assert!(summaries.iter().all(|summary| summary["summary"] == "In short."), "{summaries:#?}");
@@ -170,7 +170,7 @@ fn what_was_told_is_heard_before_the_end() {
     };";
     world.write("home/.config/ramal/extensions/hears.ts", hears);
     say(&world, &["-p", "hello"]).done();
-    let entries = entries(&world.path("work/s.jsonl"));
+    let entries = entries(world.path("work/s.jsonl"));
     let heard: Vec<&Value> =
         entries.iter().filter(|entry| entry["customType"] == "heard").map(|entry| &entry["data"]).collect();
     assert_eq!(heard, ["turn_end", "agent_end", "session_shutdown"]);

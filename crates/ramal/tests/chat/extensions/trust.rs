@@ -82,8 +82,8 @@ fn what_an_extension_may_do_is_remembered_until_it_changes() {
     extension(&world, "runs", body);
     let mut terminal = world.start(Options::new(80, 24));
     say(&terminal, "/run");
-    terminal.wait_for(|screen| screen.says("wants to run") && screen.says("3 Refuse"));
-    terminal.key("1");
+    terminal.wait_for(|screen| screen.says("wants to run") && screen.says("3 Allow, and"));
+    terminal.key("3");
     terminal.wait_for_text("it said this");
     leave(&mut terminal);
     let mut terminal = world.start(Options::new(80, 24));
@@ -95,7 +95,8 @@ fn what_an_extension_may_do_is_remembered_until_it_changes() {
     let mut terminal = world.start(Options::new(80, 24));
     say(&terminal, "/run");
     terminal.wait_for_text("wants to run");
-    terminal.key("3");
+    // Nobody allows anything by pressing Enter alone.
+    terminal.key("enter");
     terminal.wait_for_text("refused: ");
     leave(&mut terminal);
 }
