@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use rquickjs::{CaughtError, Ctx, Exception, Function, IntoJs, Object, TypedArray, Value};
@@ -205,7 +206,8 @@ fn slow(state: &Rc<State>, op: &str, args: &str) -> Result<u64, String> {
     state.waits.borrow_mut().insert(id, cancel.clone());
     let within = owner.within();
     let waits = owner.wait();
-    record.world.runtime.clone().spawn(async move {
+    let runtime = record.world.runtime.clone();
+    let mut begun = Box::pin(async move {
         let work = async {
             tokio::select! {
                 biased;
@@ -220,6 +222,12 @@ fn slow(state: &Rc<State>, op: &str, args: &str) -> Result<u64, String> {
         record.send(Job::Settle { owner, id, result });
         drop(waits);
     });
+    // It has begun when JavaScript goes on: whoever waits until nothing runs finds it.
+    let _in_runtime = runtime.enter();
+    let first = || begun.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    if state.record.watch.outside(first).is_pending() {
+        runtime.spawn(begun);
+    }
     Ok(id)
 }
 

@@ -234,6 +234,15 @@ struct Ended {
 }
 
 impl Ended {
+    /// What counts where this came after something else.
+    fn behind(self, before: Ended) -> Ended {
+        let notice = match self.answer {
+            Some(_) => self.notice,
+            None => self.notice.or(before.notice),
+        };
+        Ended { answer: self.answer.or(before.answer), notice, signal: self.signal }
+    }
+
     fn take(&mut self, event: &AgentEvent) {
         match event {
             AgentEvent::TurnEnd { message, .. } => {
@@ -307,21 +316,31 @@ async fn run_turn(
     if let Input::Say(prompt) = heard {
         session.prompt(prompt)?;
     }
-    let mut ended = follow(session, &mut events, &mut signals, show).await;
-    match &mut ended {
-        Err(_) => {
-            session.abort();
-            session.wait_for_idle().await;
+    let mut ended = Ended::default();
+    loop {
+        match follow(session, &mut events, &mut signals, show).await {
+            Ok(more) => ended = more.behind(ended),
+            Err(error) => {
+                session.abort();
+                session.wait_for_idle().await;
+                return Err(error);
+            }
+        }
+        if ended.signal.is_some() {
+            break;
         }
         // What extensions do when a turn has ended takes the time that it takes.
-        Ok(ended) if ended.signal.is_none() => tokio::select! {
+        tokio::select! {
             () = async { session.wait_for_idle().await; crew.have_heard().await } => {}
             signal = signals.next() => ended.signal = Some(signal),
-        },
-        Ok(_) => {}
+        }
+        // They may have had more to say.
+        if session.running().is_none() && events.is_empty() {
+            break;
+        }
     }
     let is_nothing = |ended: &Ended| is_handled && ended.answer.is_none() && ended.signal.is_none();
-    Ok(Some(ended?).filter(|ended| !is_nothing(ended)))
+    Ok(Some(ended).filter(|ended| !is_nothing(ended)))
 }
 
 /// Tells what happens until the turn has ended, or nothing runs any more.

@@ -175,3 +175,18 @@ fn what_was_told_is_heard_before_the_end() {
         entries.iter().filter(|entry| entry["customType"] == "heard").map(|entry| &entry["data"]).collect();
     assert_eq!(heard, ["turn_end", "agent_end", "session_shutdown"]);
 }
+
+#[test]
+fn what_an_extension_says_when_a_turn_has_ended_is_answered_too() {
+    let world = World::new();
+    world.write(
+        "work/more.ts",
+        "let asked = false;
+        export default (pi) => pi.on('agent_end', () => { if (!asked) { asked = true; pi.sendUserMessage('ask'); } });",
+    );
+    let run = say(&world, &["-p", "hello", "-e", "more.ts"]).done();
+    assert_eq!(run.out.trim(), "Answered.");
+    let entries = entries(world.path("work/s.jsonl"));
+    let answers = entries.iter().filter(|entry| entry["message"]["role"] == "assistant").count();
+    assert_eq!(answers, 2);
+}
