@@ -96,7 +96,9 @@ fn redraw(key: &str) {
     let world = World::with_sample(&[]);
     let mut terminal = world.start(terminal(100, 30, key));
     terminal.text("half a thought");
-    terminal.wait_for_text("half a thought");
+    // What stands at the bottom is looked up beside the screen.
+    let bottom = ["half a thought", "week 53", "‹2/2›", "↑369k", "1% of 200k", "thinking: high"];
+    terminal.wait_for(|screen| bottom.iter().all(|text| screen.says(text)));
     let before = terminal.screen().text();
     terminal.write_from_elsewhere(LITTER);
     terminal.wait_for_text("LITTER");
