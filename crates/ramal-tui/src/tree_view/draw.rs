@@ -108,9 +108,10 @@ impl TreeView {
             Nothing::NoEntries => "This session has no entries yet".to_owned(),
             Nothing::NoConversation => "Nothing has been said in this session yet".to_owned(),
             Nothing::NotFound => "Nothing has been found".to_owned(),
-            Nothing::Hidden(count) => {
-                format!("The filter hides {} entries", human::count(count as u64))
-            }
+            Nothing::Hidden(count) => match count {
+                1 => "The filter hides one entry".to_owned(),
+                count => format!("The filter hides {} entries", human::count(count as u64)),
+            },
         });
         if let Some(said) = said.filter(|_| lines.len() < rows) {
             lines.push(Line::styled(

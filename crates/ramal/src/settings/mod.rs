@@ -6,6 +6,7 @@
 
 mod change;
 mod edit;
+mod extensions;
 mod not_done;
 mod read;
 mod replace;
@@ -18,7 +19,6 @@ mod values;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use ramal_agent::QueueMode;
 use ramal_agent::compact::CompactionSettings;
@@ -27,11 +27,12 @@ use ramal_model::catalog::Problem;
 use ramal_model::{RetryPolicy, ThinkingLevel};
 use ramal_session::Filter;
 
+pub(crate) use self::extensions::Extensions;
 pub(crate) use self::read::text as read_file;
 use self::read::{Setting, Value};
 pub(crate) use self::screen::DoubleEscape;
 use self::screen::Screen;
-use self::values::{count, count_if_set, flag, folder, milliseconds, one_of, queue_mode, some, text};
+use self::values::{count, count_if_set, flag, folder, milliseconds, one_of, queue_mode, text};
 use crate::catalog;
 
 pub(crate) use self::{change::set, rows::rows};
@@ -73,47 +74,6 @@ pub(crate) struct Settings {
     pub(crate) extensions: Extensions,
     /// What only a full-screen program asks for.
     pub(crate) screen: Screen,
-}
-
-/// What the settings say of extensions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Extensions {
-    /// Files and folders, as they are written.
-    named: Vec<String>,
-    /// The folder of the file in which they stand.
-    beside: PathBuf,
-    /// Whether those in pi's folders are loaded, too.
-    pub(crate) from_pi: bool,
-    /// The same for oh-my-pi.
-    pub(crate) from_omp: bool,
-    /// How long their JavaScript may run at a stretch.
-    pub(crate) running_time: Duration,
-    /// How long a handler may take to answer, besides what it waits for.
-    pub(crate) event_time: Duration,
-    /// Bytes that each may hold.
-    pub(crate) memory: usize,
-}
-
-impl Extensions {
-    /// Files and folders.
-    pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        let found = self.named.iter().filter_map(|path| folder(&Value::Text(path.clone())).ok());
-        found.map(|path| self.beside.join(path)).collect()
-    }
-}
-
-impl Default for Extensions {
-    fn default() -> Extensions {
-        Extensions {
-            named: Vec::new(),
-            beside: PathBuf::new(),
-            from_pi: false,
-            from_omp: false,
-            running_time: Duration::from_secs(5),
-            event_time: Duration::from_secs(30),
-            memory: 256 << 20,
-        }
-    }
 }
 
 /// A model that a file names, and where.
@@ -387,58 +347,11 @@ impl Settings {
                 Value::Texts(names) => self.kept_variables = names.clone(),
                 _ => return Err("must be a list of names such as [\"OPENAI_API_KEY\"]; none is kept".into()),
             },
-            key if key.starts_with("extension") => return self.take_extension(key, value, path, origin),
+            key if key.starts_with("extension") => return self.extensions.take(key, value, path, origin),
             key => {
                 // A row of the table that nobody reads is found by the tests.
                 return Ok(if self.screen.take(key, value)? { Taken::Yes } else { Taken::Unknown });
             }
-        }
-        Ok(Taken::Yes)
-    }
-
-    /// A project's extensions lie in its own folder, and are asked for; what it names elsewhere is not for it to
-    /// say. pi's file names its own, which count where pi's are wanted.
-    fn take_extension(
-        &mut self,
-        key: &str,
-        value: &Value,
-        path: &Path,
-        origin: Origin,
-    ) -> Result<Taken, String> {
-        if origin.is_pi() {
-            return Ok(Taken::PassedOver);
-        }
-        if origin.is_project() {
-            return Err("cannot be set by a project; it is passed over".into());
-        }
-        let of = &mut self.extensions;
-        match key {
-            "extensions" => {
-                let Value::Texts(paths) = value else {
-                    return Err(
-                        "must be a list of files and folders such as [\"~/mine.ts\"]; none is loaded".into(),
-                    );
-                };
-                of.named = paths.clone();
-                // Nobody asks where nothing stands.
-                let beside = path.parent().filter(|_| !paths.is_empty());
-                of.beside = beside.unwrap_or(Path::new("")).to_owned();
-            }
-            "extensionsFrom" => {
-                let wrong = || "must be a list of \"pi\" and \"omp\"; only ramal's own are loaded".to_owned();
-                let Value::Texts(names) = value else { return Err(wrong()) };
-                if names.iter().any(|name| !matches!(&**name, "pi" | "omp")) {
-                    return Err(wrong());
-                }
-                of.from_pi = names.iter().any(|name| name == "pi");
-                of.from_omp = names.iter().any(|name| name == "omp");
-            }
-            "extensionRunningMs" => of.running_time = Duration::from_millis(some(value)?),
-            "extensionAnswerMs" => of.event_time = Duration::from_millis(some(value)?),
-            "extensionMemoryMb" => {
-                of.memory = usize::try_from(some(value)?.saturating_mul(1 << 20)).unwrap_or(usize::MAX);
-            }
-            _ => return Ok(Taken::Unknown),
         }
         Ok(Taken::Yes)
     }
