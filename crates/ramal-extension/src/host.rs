@@ -160,8 +160,8 @@ impl Extensions {
         self.all.iter().map(hook).collect()
     }
 
-    /// The tools of a session: these, and those of the extensions. One of theirs stands in the place of
-    /// another with its name.
+    /// The tools of a session: these, and those of the extensions if they may add any. One of theirs stands in
+    /// the place of another with its name.
     pub fn tools(&self, mut tools: Vec<Arc<dyn Tool>>) -> Vec<Arc<dyn Tool>> {
         for extension in self.all.iter() {
             let names: Vec<String> =
@@ -171,7 +171,8 @@ impl Extensions {
                     Arc::new(ExtensionTool { record: Arc::clone(&extension.0), name: name.clone() });
                 match tools.iter_mut().find(|tool| tool.spec().name == name) {
                     Some(place) => *place = tool,
-                    None => tools.push(tool),
+                    None if self.world.options.adds_tools => tools.push(tool),
+                    None => {}
                 }
             }
         }

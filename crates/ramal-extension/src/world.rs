@@ -91,6 +91,9 @@ pub struct Options {
     pub flags: HashMap<String, String>,
     /// Whoever has the user; [`crate::Extensions::set_ui`] says it later.
     pub ui: Arc<dyn Ui>,
+    /// Whether they may bring tools besides those that there are; otherwise they only stand in the places of
+    /// some of them.
+    pub adds_tools: bool,
     /// How the program is used.
     pub mode: Mode,
 }
@@ -136,6 +139,7 @@ impl Options {
             program: Arc::new(NoProgram),
             flags: HashMap::new(),
             ui: Arc::new(NoUi),
+            adds_tools: true,
             mode: Mode::default(),
         }
     }

@@ -34,10 +34,10 @@ pub(crate) struct WorkOptions {
     /// How much it thinks
     #[arg(long, value_name = "LEVEL", help_heading = HEADING, value_parser = level_parser())]
     pub(crate) thinking: Option<ThinkingLevel>,
-    /// Only these tools, separated by commas
+    /// Only these tools, separated by commas; extensions bring no others
     #[arg(long, value_name = "NAMES", help_heading = HEADING, value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
-    /// No tools at all
+    /// No tools at all, also none of extensions
     #[arg(long, help_heading = HEADING, conflicts_with = "tools")]
     pub(crate) no_tools: bool,
     /// A text, or a file, in place of our own system prompt

@@ -41,6 +41,8 @@ pub(crate) struct Workshop {
     company: Company,
     /// What was allowed in the directory of the session at work.
     permit: Mutex<Option<Arc<Asking>>>,
+    /// Its tools, without those that extensions bring.
+    own_tools: Mutex<Vec<Arc<dyn Tool>>>,
 }
 
 impl Workshop {
@@ -58,8 +60,8 @@ impl Workshop {
         let tools = work::tools_of_options(options)?;
         let texts = PromptTexts::of(options)?;
         work::must_be_usable(options.model.as_deref(), |name| models.find(name))?;
-        let (options, permit) = (options.clone(), Mutex::default());
-        Ok(Workshop { options, texts, tools, cwd, models, company, permit })
+        let (options, permit, own_tools) = (options.clone(), Mutex::default(), Mutex::default());
+        Ok(Workshop { options, texts, tools, cwd, models, company, permit, own_tools })
     }
 
     /// Puts a session to work, as the options and the settings of its directory say. What is wrong with the
@@ -95,6 +97,17 @@ impl Workshop {
         agent.configure(|_| config);
     }
 
+    /// Puts the extensions that there are now in the place of those of before. All else stays as it is.
+    pub(crate) fn take_in_extensions(&self, agent: &AgentSession) {
+        let own = self.own_tools.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (tools, hooks) = (self.company.crew.tools(own), self.hooks());
+        agent.configure(|config| AgentConfig { tools, hooks, ..config.clone() });
+    }
+
+    fn hooks(&self) -> Vec<Arc<dyn Hook>> {
+        self.company.hooks.iter().cloned().chain(self.company.crew.hooks()).collect()
+    }
+
     /// What a session needs.
     fn config(&self, session: &SessionManager, settings: &Settings) -> AgentConfig {
         self.models.hide_keys(settings);
@@ -103,6 +116,8 @@ impl Workshop {
         let permissions = permit::permissions(session, &cwd, settings, mode);
         let permit = Arc::new(Asking::new(permissions, Arc::clone(&self.company.asks)));
         *self.permit.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&permit));
+        let own_tools = self.tools.clone().unwrap_or_else(|| work::tools_of_settings(settings));
+        self.own_tools.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&own_tools);
         let finding = Arc::clone(&self.models);
         let default_model = work::default_model(settings, |name| self.models.look_up(name));
         AgentConfig {
@@ -111,12 +126,9 @@ impl Workshop {
             default_model: default_model.or_else(|| self.models.first_usable()),
             default_thinking: settings.thinking_level,
             system: self.texts.system(&cwd),
-            tools: self
-                .company
-                .crew
-                .tools(self.tools.clone().unwrap_or_else(|| work::tools_of_settings(settings))),
+            tools: self.company.crew.tools(own_tools),
             permit,
-            hooks: self.company.hooks.iter().cloned().chain(self.company.crew.hooks()).collect(),
+            hooks: self.hooks(),
             hook_limit: self.company.hook_limit,
             retry: settings.retry,
             cwd,

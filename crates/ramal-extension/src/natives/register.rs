@@ -21,6 +21,7 @@ fn register(call: &Call, args: &Args) -> Answer {
     // One that comes later than the session is brought to it.
     if kind == "tool"
         && let Some(session) = call.record.world.session()
+        && (call.record.world.options.adds_tools || session.tools().iter().any(|tool| tool.name == name))
     {
         session.add_tool(Arc::new(ExtensionTool { record: Arc::clone(&call.record), name: name.to_owned() }));
     }

@@ -62,6 +62,7 @@ impl Crew {
             permits: Arc::clone(&self.permits),
             program: Arc::new(Around(Arc::downgrade(self))),
             flags: self.wanted.flags.clone(),
+            adds_tools: !self.wanted.names_tools,
             mode: self.wanted.mode,
             ui: self.door.ui().unwrap_or_else(|| Arc::new(NoUi)),
             ..Options::new(cwd)
@@ -129,7 +130,7 @@ impl Crew {
         }
         let (problems, wait) = self.load(&agent.cwd()).await;
         if let Some(workshop) = workshop.upgrade() {
-            workshop.renew(agent);
+            workshop.take_in_extensions(agent);
         }
         for problem in &problems {
             agent.tell_hook_error(&problem.path.display().to_string(), "load", &problem.why);

@@ -44,6 +44,8 @@ struct Wanted {
     yes: bool,
     /// What it says of their flags.
     flags: HashMap<String, String>,
+    /// Only the tools that the command line names are wanted.
+    names_tools: bool,
     /// How the program is used.
     mode: Mode,
 }
@@ -85,6 +87,7 @@ impl Crew {
             only_named: options.no_extensions,
             yes: options.yes,
             flags: options.extension_flags.iter().cloned().collect(),
+            names_tools: options.no_tools || options.tools.is_some(),
             mode,
         };
         let (store, door) = (Store::from_environment(), Arc::new(Door::default()));

@@ -190,3 +190,24 @@ fn what_an_extension_says_when_a_turn_has_ended_is_answered_too() {
     let answers = entries.iter().filter(|entry| entry["message"]["role"] == "assistant").count();
     assert_eq!(answers, 2);
 }
+
+#[test]
+fn what_is_wrong_with_settings_is_told_once_with_extensions_too() {
+    let world = World::new();
+    world.write("home/.config/ramal/settings.toml", "autoTitle = 7\n");
+    world.write("home/.config/ramal/extensions/own.ts", THEIRS);
+    let run = world.run(["rpc", "--no-session"]).done();
+    assert_eq!(run.err.matches("`autoTitle`").count(), 1, "{}", run.err);
+}
+
+#[test]
+fn where_the_command_line_names_the_tools_extensions_bring_no_more() {
+    let world = World::new();
+    for options in [&["--no-tools"][..], &["--tools", "read,ls"]] {
+        say(&world, &[&["-p", "use it", "--yes"], options].concat()).done();
+        let entries = entries(world.path("work/s.jsonl"));
+        let result = entries.iter().rfind(|entry| entry["message"]["role"] == "toolResult").unwrap();
+        let text = result["message"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("no tool") && !text.contains("HELLO"), "{text}");
+    }
+}
