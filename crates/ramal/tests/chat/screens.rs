@@ -75,7 +75,7 @@ fn at_each_size(name: &str, world: impl Fn() -> World, open: impl Fn(&Terminal),
         let world = world();
         let mut terminal = world.start(Options::new(columns, rows));
         // What the footer tells is found a moment later.
-        let footer = ["~ · week 53", "‹2/2›", "% of 200k"];
+        let footer = ["~ · week 53", "‹2/2›", "$0.32 · 1% of 200k"];
         terminal.wait_for(|screen| footer.iter().all(|text| screen.says(text)));
         open(&terminal);
         keep(name, &terminal);

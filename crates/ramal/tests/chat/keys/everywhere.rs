@@ -97,7 +97,7 @@ fn redraw(key: &str) {
     let mut terminal = world.start(terminal(100, 30, key));
     terminal.text("half a thought");
     // What stands at the bottom is looked up beside the screen.
-    let bottom = ["half a thought", "week 53", "‹2/2›", "↑369k", "1% of 200k", "thinking: high"];
+    let bottom = ["half a thought", "week 53", "‹2/2›", "↑369k", "$0.32 · 1% of 200k", "thinking: high"];
     terminal.wait_for(|screen| bottom.iter().all(|text| screen.says(text)));
     let before = terminal.screen().text();
     terminal.write_from_elsewhere(LITTER);
