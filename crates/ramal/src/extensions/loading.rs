@@ -2,7 +2,7 @@
 //! and all of it anew.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ramal_agent::AgentSession;
@@ -111,7 +111,8 @@ impl Crew {
         let _ = self.work.set((agent.clone(), Arc::downgrade(workshop)));
         let wait = self.load_around("startup").await;
         if !wait.is_empty() {
-            tokio::spawn(Arc::clone(self).ask_for_trust(agent.cwd(), wait));
+            let asking = tokio::spawn(Arc::clone(self).ask_for_trust(agent.cwd(), wait));
+            *self.trust.lock().unwrap_or_else(PoisonError::into_inner) = Some(asking);
         }
     }
 
@@ -179,6 +180,17 @@ impl Crew {
         // The command that wants this may come to its end.
         let _ = tokio::time::timeout(LAST_WORDS, running.wait_for(|count| *count == 0)).await;
         self.load_around("reload").await;
+    }
+
+    /// Waits a moment until what was answered of a project is stored.
+    pub(super) async fn trust_is_stored(&self) {
+        let asking = self.trust.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(mut asking) = asking
+            && tokio::time::timeout(LAST_WORDS, &mut asking).await.is_err()
+        {
+            // Nobody has answered.
+            asking.abort();
+        }
     }
 
     async fn ask_for_trust(self: Arc<Self>, cwd: PathBuf, wait: Vec<PathBuf>) {

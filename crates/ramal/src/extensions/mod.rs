@@ -20,6 +20,7 @@ use ramal_agent::{AgentSession, Prompt};
 use ramal_extension::{Always, Extensions, Input, Mode, OtherCommand, Permits, Program, RunError};
 use ramal_model::Endpoint;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::find::{Found, Origin, find};
@@ -77,6 +78,8 @@ pub(crate) struct Crew {
     loading: tokio::sync::Mutex<()>,
     /// Commands and keys of theirs that run.
     running: watch::Sender<usize>,
+    /// The question whether a project is trusted, until what was answered is stored.
+    trust: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Crew {
@@ -108,6 +111,7 @@ impl Crew {
             work: OnceLock::new(),
             loading: tokio::sync::Mutex::default(),
             running: watch::Sender::new(0),
+            trust: Mutex::default(),
         })
     }
 
@@ -182,6 +186,7 @@ impl Crew {
 
     /// Ends them. Must be called, or they and the session hold each other.
     pub(crate) async fn end(&self) {
+        self.trust_is_stored().await;
         let before = self.lock().take();
         if let Some(before) = before {
             before.end("quit").await;
