@@ -1,11 +1,11 @@
 //! For tests: sessions drawn as a line of words, and a model that says what it was told to.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use ramal_model::{
-    Answer, AnswerStream, Block, Endpoint, Event, LanguageModel, ModelError, Request, Source, Usage,
+    Answer, AnswerStream, Block, Endpoint, Event, LanguageModel, ModelError, Request, Source, Usage, Watch,
 };
 use ramal_session::json::quote;
 use ramal_session::{Compaction, Entry, EntryId, SessionManager};
@@ -134,7 +134,13 @@ pub(crate) fn asked(request: &Request) -> String {
 }
 
 impl LanguageModel for Scripted {
-    fn stream(&self, _: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
+    fn stream_watched(
+        &self,
+        _: &Endpoint,
+        request: &Request,
+        _: Option<Arc<dyn Watch>>,
+        abort: CancellationToken,
+    ) -> AnswerStream {
         self.requests.lock().unwrap().push(request.clone());
         AnswerStream::new(self.answers.lock().unwrap().pop_front().unwrap_or(Say::Text("")), abort)
     }

@@ -29,9 +29,15 @@ impl AgentSession {
 struct Watched(AgentSession);
 
 impl LanguageModel for Watched {
-    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
+    fn stream_watched(
+        &self,
+        endpoint: &Endpoint,
+        request: &Request,
+        _: Option<Arc<dyn Watch>>,
+        abort: CancellationToken,
+    ) -> AnswerStream {
         let watch = Arc::new(ByHooks { session: self.0.clone(), abort: abort.clone() });
-        self.0.language_model().stream_watched(endpoint, request, watch, abort)
+        self.0.language_model().stream_watched(endpoint, request, Some(watch), abort)
     }
 }
 

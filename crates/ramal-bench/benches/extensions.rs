@@ -16,7 +16,7 @@ use ramal_agent::compact::CompactionSettings;
 use ramal_agent::{AgentConfig, AgentSession, NavigateOptions, Prompt, tools};
 use ramal_bench::rss::{self, Output};
 use ramal_extension::{Always, Extensions, Options};
-use ramal_model::{AnswerStream, Endpoint, LanguageModel, Request, RetryPolicy, ThinkingLevel};
+use ramal_model::{AnswerStream, Endpoint, LanguageModel, Request, RetryPolicy, ThinkingLevel, Watch};
 use ramal_session::SessionManager;
 use ramal_testing::endpoint::demo;
 use tokio::runtime::Runtime;
@@ -42,7 +42,13 @@ const ASKED: &str = "export default (pi) => pi.on('session_before_tree', async (
 struct Talks;
 
 impl LanguageModel for Talks {
-    fn stream(&self, _: &Endpoint, _: &Request, abort: CancellationToken) -> AnswerStream {
+    fn stream_watched(
+        &self,
+        _: &Endpoint,
+        _: &Request,
+        _: Option<Arc<dyn Watch>>,
+        abort: CancellationToken,
+    ) -> AnswerStream {
         AnswerStream::new(Words { left: WORDS }, abort)
     }
 }

@@ -17,7 +17,7 @@ use ramal_agent::compact::CompactionSettings;
 use ramal_agent::{AgentConfig, AgentSession, Prompt, tools};
 use ramal_bench::generate::{Plan, Shape, write_session};
 use ramal_model::{
-    AnswerStream, Api, Cost, Endpoint, LanguageModel, Request, RetryPolicy, ThinkingLevel, wire,
+    AnswerStream, Api, Cost, Endpoint, LanguageModel, Request, RetryPolicy, ThinkingLevel, Watch, wire,
 };
 use ramal_session::{At, Compaction, SessionManager};
 use tokio_util::sync::CancellationToken;
@@ -56,7 +56,13 @@ struct Probe {
 }
 
 impl LanguageModel for Probe {
-    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
+    fn stream_watched(
+        &self,
+        endpoint: &Endpoint,
+        request: &Request,
+        _: Option<Arc<dyn Watch>>,
+        abort: CancellationToken,
+    ) -> AnswerStream {
         let body = wire::of(endpoint.api).map(|wire| wire.request(endpoint, request).body.len());
         let now = (Instant::now(), ALLOCATIONS.load(Ordering::Relaxed), body.unwrap_or(0));
         if let Ok(mut asked) = self.asked.lock() {

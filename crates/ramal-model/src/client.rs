@@ -35,19 +35,19 @@ const GRACE: Duration = Duration::from_millis(100);
 /// Something that answers requests.
 pub trait LanguageModel: Send + Sync {
     /// Asks the model at `endpoint`. Nothing is sent before the answer is polled; whatever goes wrong
-    /// comes as the outcome of the answer. It has to be polled within a runtime of `tokio`.
-    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream;
-
-    /// As [`LanguageModel::stream`], watched. A model that sends nothing need not have anybody watch.
+    /// comes as the outcome of the answer. It has to be polled within a runtime of `tokio`. Whoever watches
+    /// sees what is sent; a model that sends nothing need not have anybody watch.
     fn stream_watched(
         &self,
         endpoint: &Endpoint,
         request: &Request,
-        watch: Arc<dyn Watch>,
+        watch: Option<Arc<dyn Watch>>,
         abort: CancellationToken,
-    ) -> AnswerStream {
-        let _ = watch;
-        self.stream(endpoint, request, abort)
+    ) -> AnswerStream;
+
+    /// As [`LanguageModel::stream_watched`], and nobody watches.
+    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
+        self.stream_watched(endpoint, request, None, abort)
     }
 }
 
@@ -189,18 +189,14 @@ impl Client {
 }
 
 impl LanguageModel for Client {
-    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
-        self.send(endpoint, request, None, abort)
-    }
-
     fn stream_watched(
         &self,
         endpoint: &Endpoint,
         request: &Request,
-        watch: Arc<dyn Watch>,
+        watch: Option<Arc<dyn Watch>>,
         abort: CancellationToken,
     ) -> AnswerStream {
-        self.send(endpoint, request, Some(watch), abort)
+        self.send(endpoint, request, watch, abort)
     }
 }
 

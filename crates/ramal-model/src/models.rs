@@ -20,18 +20,11 @@ pub struct Models {
 }
 
 impl LanguageModel for Models {
-    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
-        match endpoint.api {
-            Api::Replay => self.replay.stream(endpoint, request, abort),
-            _ => self.http.stream(endpoint, request, abort),
-        }
-    }
-
     fn stream_watched(
         &self,
         endpoint: &Endpoint,
         request: &Request,
-        watch: Arc<dyn Watch>,
+        watch: Option<Arc<dyn Watch>>,
         abort: CancellationToken,
     ) -> AnswerStream {
         match endpoint.api {

@@ -90,19 +90,21 @@ impl Replay {
 }
 
 impl LanguageModel for Replay {
-    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
-        AnswerStream::new(self.player(endpoint, request.system.clone(), &request.messages), abort)
-    }
-
     /// Nothing is sent. Whoever watches sees the system prompt, the messages and the tools as they are; what is
     /// put in the place of the first two counts.
     fn stream_watched(
         &self,
         endpoint: &Endpoint,
         request: &Request,
-        watch: Arc<dyn Watch>,
+        watch: Option<Arc<dyn Watch>>,
         abort: CancellationToken,
     ) -> AnswerStream {
+        let Some(watch) = watch else {
+            return AnswerStream::new(
+                self.player(endpoint, request.system.clone(), &request.messages),
+                abort,
+            );
+        };
         let (replay, endpoint, body) = (self.clone(), endpoint.clone(), body_of(endpoint, request));
         let begin = async move {
             let body = watch.before(body).await;

@@ -62,7 +62,7 @@ async fn what_is_sent_is_what_the_watcher_made_of_it() {
     let watcher = Arc::new(Watcher { change: Some(("Hello", "Good evening")), ..Watcher::default() });
     let (client, at) = (Client::new(), endpoint(Api::AnthropicMessages, server.url()));
     let watch = Arc::clone(&watcher) as Arc<dyn Watch>;
-    let stream = client.stream_watched(&at, &asked(), watch, CancellationToken::new());
+    let stream = client.stream_watched(&at, &asked(), Some(watch), CancellationToken::new());
     let outcome = stream.outcome().await;
     assert_eq!((outcome.result, text(&outcome.answer)), (Ok(()), "Hi"));
     let sent = String::from_utf8(server.requests()[0].body.clone()).unwrap();
@@ -72,7 +72,8 @@ async fn what_is_sent_is_what_the_watcher_made_of_it() {
     assert!(seen[1].starts_with("200 ") && seen[1].contains(r#"("x-request-id", "r1")"#), "{seen:?}");
     assert!(!seen[1].contains("cookie") && !seen.concat().contains(KEY), "nothing secret: {seen:?}");
 
-    let stream = client.stream_watched(&at, &asked(), Arc::clone(&watcher) as _, CancellationToken::new());
+    let stream =
+        client.stream_watched(&at, &asked(), Some(Arc::clone(&watcher) as _), CancellationToken::new());
     assert_eq!(stream.outcome().await.answer.stop, StopReason::Error);
     assert!(watcher.seen.lock().unwrap()[1].starts_with("500 "), "an error is an answer, too");
 }
@@ -92,7 +93,7 @@ async fn an_abort_ends_a_watcher_that_waits() {
     let server = Server::start(vec![says("Hi").reply(Api::OpenAiResponses)]).await;
     let at = endpoint(Api::OpenAiResponses, server.url());
     let abort = CancellationToken::new();
-    let stream = Client::new().stream_watched(&at, &asked(), Arc::new(Forever), abort.clone());
+    let stream = Client::new().stream_watched(&at, &asked(), Some(Arc::new(Forever)), abort.clone());
     abort.cancel();
     assert_eq!(stream.outcome().await.answer.stop, StopReason::Aborted);
     assert!(server.requests().is_empty());
@@ -111,7 +112,8 @@ async fn a_recording_is_chosen_by_what_the_watcher_made_of_the_request() {
     let at = ramal_model::Endpoint { model: "a.jsonl".into(), ..endpoint(Api::Replay, "") };
     let replay = Replay::new().with_speed(f64::INFINITY).relative_to(folder.path());
     let watcher = Arc::new(Watcher { change: Some(("Hello", "evening")), ..Watcher::default() });
-    let stream = replay.stream_watched(&at, &asked(), Arc::clone(&watcher) as _, CancellationToken::new());
+    let stream =
+        replay.stream_watched(&at, &asked(), Some(Arc::clone(&watcher) as _), CancellationToken::new());
     assert_eq!(text(&stream.outcome().await.answer), "Good night");
     let seen = watcher.seen.lock().unwrap().clone();
     let body: serde_json::Value = serde_json::from_str(&seen[0]).unwrap();

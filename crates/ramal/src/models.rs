@@ -117,15 +117,11 @@ impl Models {
 }
 
 impl LanguageModel for Models {
-    fn stream(&self, endpoint: &Endpoint, request: &ModelRequest, abort: CancellationToken) -> AnswerStream {
-        self.asked.get_or_init(AllModels::default).stream(endpoint, request, abort)
-    }
-
     fn stream_watched(
         &self,
         endpoint: &Endpoint,
         request: &ModelRequest,
-        watch: Arc<dyn Watch>,
+        watch: Option<Arc<dyn Watch>>,
         abort: CancellationToken,
     ) -> AnswerStream {
         self.asked.get_or_init(AllModels::default).stream_watched(endpoint, request, watch, abort)

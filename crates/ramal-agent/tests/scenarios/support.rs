@@ -18,7 +18,7 @@ use ramal_agent::tools::{self, Access};
 use ramal_agent::{AgentConfig, AgentEvent, AgentSession, Permit, Prompt};
 use ramal_model::{
     Answer, AnswerStream, Block, Endpoint, Event, LanguageModel, ModelError, Request, RetryPolicy, Source,
-    StopReason, ThinkingLevel, Usage,
+    StopReason, ThinkingLevel, Usage, Watch,
 };
 use ramal_session::{At, Kind, SessionManager};
 use ramal_testing::endpoint::demo;
@@ -103,7 +103,13 @@ pub(crate) fn drawn(message: &str) -> String {
 }
 
 impl LanguageModel for Scripted {
-    fn stream(&self, endpoint: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
+    fn stream_watched(
+        &self,
+        endpoint: &Endpoint,
+        request: &Request,
+        _: Option<Arc<dyn Watch>>,
+        abort: CancellationToken,
+    ) -> AnswerStream {
         self.requests.lock().unwrap().push((endpoint.clone(), request.clone()));
         let steps = self.answers.lock().unwrap().pop_front().unwrap_or_else(|| text("done"));
         AnswerStream::new(Playing { steps: steps.into(), wait: None }, abort)

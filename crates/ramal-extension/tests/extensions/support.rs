@@ -54,18 +54,15 @@ impl Scripted {
 }
 
 impl LanguageModel for Scripted {
-    fn stream(&self, _: &Endpoint, request: &Request, abort: CancellationToken) -> AnswerStream {
-        AnswerStream::new(Playing(self.next(request)), abort)
-    }
-
     fn stream_watched(
         &self,
         _: &Endpoint,
         request: &Request,
-        watch: Arc<dyn Watch>,
+        watch: Option<Arc<dyn Watch>>,
         abort: CancellationToken,
     ) -> AnswerStream {
         let say = self.next(request);
+        let Some(watch) = watch else { return AnswerStream::new(Playing(say), abort) };
         let body = json!({ "system": request.system, "temperature": 1 }).to_string();
         let watching = Box::pin(async move {
             let sent = watch.before(body).await;
