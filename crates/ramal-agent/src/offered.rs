@@ -6,7 +6,7 @@ use ramal_model::ToolSpec;
 
 use crate::AgentSession;
 use crate::session::AgentConfig;
-use crate::tools::Tool;
+use crate::tools::{self, Tool};
 
 impl AgentSession {
     fn active(&self) -> MutexGuard<'_, Option<Vec<String>>> {
@@ -39,10 +39,8 @@ impl AgentSession {
         }
         self.configure(|config| {
             let mut tools = config.tools.clone();
-            match tools.iter_mut().find(|tool| tool.spec().name == name) {
-                Some(place) => *place = tool,
-                None => tools.push(tool),
-            }
+            let more = tools::take_place(&mut tools, tool);
+            tools.extend(more);
             AgentConfig { tools, ..config.clone() }
         });
     }

@@ -13,7 +13,7 @@ use crate::tools::{Access, paths};
 mod command;
 mod store;
 
-pub use store::{Store, StoreError};
+pub use store::{Store, StoreError, append_lines};
 
 /// The tools that only read.
 const READING: [&str; 4] = ["read", "grep", "find", "ls"];

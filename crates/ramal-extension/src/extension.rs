@@ -18,7 +18,7 @@ use crate::record::{ABORTED, Asking, Record};
 pub struct Extension(pub(crate) Arc<Record>);
 
 /// What an extension registered, each by its name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Brings {
     /// The events that it hears.
     pub events: Vec<String>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ramal_agent::hooks::{Hook, JsonHook};
-use ramal_agent::tools::Tool;
+use ramal_agent::tools::{Tool, take_place};
 use ramal_agent::{AgentSession, Prompt};
 use ramal_session::json::{self, quote};
 use serde_json::Value;
@@ -167,13 +167,9 @@ impl Extensions {
             let names: Vec<String> =
                 extension.0.registered(|registered| registered.tools.keys().cloned().collect());
             for name in names {
-                let tool: Arc<dyn Tool> =
-                    Arc::new(ExtensionTool { record: Arc::clone(&extension.0), name: name.clone() });
-                match tools.iter_mut().find(|tool| tool.spec().name == name) {
-                    Some(place) => *place = tool,
-                    None if self.world.options.adds_tools => tools.push(tool),
-                    None => {}
-                }
+                let tool: Arc<dyn Tool> = Arc::new(ExtensionTool { record: Arc::clone(&extension.0), name });
+                let more = take_place(&mut tools, tool);
+                tools.extend(more.filter(|_| self.world.options.adds_tools));
             }
         }
         tools

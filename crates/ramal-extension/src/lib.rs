@@ -28,5 +28,6 @@ pub use events::{EventName, events};
 pub use extension::{Brings, Extension};
 pub use host::{CommandInfo, Extensions, FlagInfo, Input, LoadProblem, Resources, RunError, ShortcutInfo};
 pub use permit::{Always, Identity, Permits, Wish};
+pub use record::name_of;
 pub use ui::{NoUi, Ui};
 pub use world::{LogLine, Mode, NoProgram, Options, OtherCommand, Program};

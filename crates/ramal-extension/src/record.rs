@@ -453,7 +453,7 @@ fn can_be_called(name: &str) -> bool {
 }
 
 /// What an extension is called: its file without the ending, or its folder where the file is an index.
-fn name_of(path: &std::path::Path) -> String {
+pub fn name_of(path: &std::path::Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let folder = path.parent().and_then(std::path::Path::file_name);
     match folder {

@@ -23,6 +23,23 @@ pub struct Question {
     pub signal: CancellationToken,
 }
 
+impl Question {
+    /// Waits until nobody wants to know any more, or its time is over; the time begins when this is polled.
+    pub async fn given_up(&self) {
+        let over = async {
+            match self.timeout {
+                Some(limit) => tokio::time::sleep(limit).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.signal.cancelled() => {}
+            () = over => {}
+        }
+    }
+}
+
 /// Where a widget stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Placement {

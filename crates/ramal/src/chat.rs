@@ -9,7 +9,6 @@ mod ui;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use anyhow::Context as _;
 use ramal_agent::AgentSession;
@@ -35,12 +34,9 @@ use crate::failure::{self, Failure, Status};
 use crate::models::Models;
 use crate::view::style::ColorChoice;
 use crate::view::terminal;
-use crate::work::WorkOptions;
+use crate::work::{HOOK_LIMIT, WorkOptions};
 use crate::workshop::{Company, Workshop};
 use crate::{choose, remembered, settings, themes};
-
-/// How long a hook may take before the work goes on without it.
-const HOOK_LIMIT: Duration = Duration::from_secs(30);
 
 /// From this size on a log is looked at from its end while it is opened: reading all of it is seen to take
 /// its time.

@@ -139,35 +139,44 @@ impl Store {
             let (project, tool) = (toml::Value::from(text(project)?), toml::Value::from(rule.tool.as_str()));
             lines += &format!("\n[[allow]]\nproject = {project}\ntool = {tool}\n{key} = {value}\n");
         }
-        if lines.is_empty() { Ok(()) } else { self.append(&lines).map_err(|source| self.io(source)) }
-    }
-
-    fn append(&self, lines: &str) -> io::Result<()> {
-        if let Some(folder) = self.path.parent() {
-            let mut builder = DirBuilder::new();
-            builder.recursive(true);
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            builder.create(folder)?;
+        if lines.is_empty() {
+            Ok(())
+        } else {
+            append_lines(&self.path, &lines).map_err(|source| self.io(source))
         }
-        let mut options = File::options();
-        options.read(true).append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&self.path)?;
-        let mut last = [b'\n'];
-        if file.seek(SeekFrom::End(-1)).is_ok() {
-            file.read_exact(&mut last)?;
-        }
-        // A person's last line may have no end.
-        let start = if last == *b"\n" { "" } else { "\n" };
-        file.write_all(format!("{start}{lines}").as_bytes())?;
-        file.sync_all()
     }
 
     fn io(&self, source: io::Error) -> StoreError {
         StoreError::Io { path: self.path.clone(), source }
     }
+}
+
+/// Adds lines at the end of a file of the user's that only they can read, and forces it to disk. The file and its
+/// folder are made if they are not there; what stands there stays as it is, also where its last line has no end.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn append_lines(path: &Path, lines: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder)?;
+    }
+    let mut options = File::options();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    let mut last = [b'\n'];
+    if file.seek(SeekFrom::End(-1)).is_ok() {
+        file.read_exact(&mut last)?;
+    }
+    // A person's last line may have no end.
+    let start = if last == *b"\n" { "" } else { "\n" };
+    file.write_all(format!("{start}{lines}").as_bytes())?;
+    file.sync_all()
 }
 
 fn text(path: &Path) -> Result<&str, StoreError> {

@@ -197,6 +197,18 @@ pub struct ToolResult {
     pub ends_turn: bool,
 }
 
+/// Puts a tool in the place of the one that has its name; hands it back if none has.
+pub fn take_place(tools: &mut [Arc<dyn Tool>], tool: Arc<dyn Tool>) -> Option<Arc<dyn Tool>> {
+    let name = tool.spec().name;
+    match tools.iter_mut().find(|there| there.spec().name == name) {
+        Some(place) => {
+            *place = tool;
+            None
+        }
+        None => Some(tool),
+    }
+}
+
 impl ToolResult {
     /// A result that is one text.
     pub fn text(text: impl Into<String>) -> ToolResult {

@@ -1,11 +1,10 @@
 //! The program's extensions, as the conversation asks for them.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ramal_agent::{AgentSession, Prompt};
-use ramal_extension::{CommandInfo, Input, RunError, ShortcutInfo};
+use ramal_extension::{CommandInfo, Input, RunError, ShortcutInfo, name_of};
 use ramal_tui::app::{Eventually, ExtensionCommand, ExtensionKey, Extensions, Unrun};
 use tokio_util::sync::CancellationToken;
 
@@ -136,12 +135,4 @@ fn unrun(error: RunError) -> Unrun {
         RunError::Aborted { .. } => Unrun::Aborted,
         error @ RunError::Failed { .. } => Unrun::Failed(error.to_string()),
     }
-}
-
-/// What an extension is called where its file is known: the file's name, or the folder's where that has it.
-fn name_of(path: &Path) -> String {
-    let name = |part: Option<&OsStr>| part.map(|part| part.to_string_lossy().into_owned());
-    let stem = name(path.file_stem()).unwrap_or_default();
-    let folder = name(path.parent().and_then(Path::file_name));
-    folder.filter(|_| stem == "index").unwrap_or(stem)
 }

@@ -25,25 +25,23 @@ impl Drop for Open<'_> {
 impl ScreenUi {
     /// Asks, and waits for an answer; none if there was none.
     async fn ask(&self, question: Question, wanted: Wanted) -> Option<Given> {
-        let Question { extension, title, timeout, signal } = question;
-        if !self.0.is_there() || signal.is_cancelled() {
+        if !self.0.is_there() || question.signal.is_cancelled() {
             return None;
         }
         // It goes after what takes the answer, so that the screen sees that nobody waits.
         let _open = Open(&self.0);
         let (sender, answer) = oneshot::channel();
-        self.0.dialog(Dialog { extension, title, wanted, timeout, answer: sender });
-        let over = async {
-            match timeout {
-                Some(limit) => tokio::time::sleep(limit).await,
-                None => std::future::pending().await,
-            }
-        };
+        self.0.dialog(Dialog {
+            extension: question.extension.clone(),
+            title: question.title.clone(),
+            wanted,
+            timeout: question.timeout,
+            answer: sender,
+        });
         tokio::select! {
             biased;
             answer = answer => answer.ok().flatten(),
-            () = signal.cancelled() => None,
-            () = over => None,
+            () = question.given_up() => None,
         }
     }
 

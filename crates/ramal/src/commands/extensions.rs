@@ -57,19 +57,15 @@ struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     why_not: Option<String>,
     #[serde(flatten)]
-    brings: Option<Loaded>,
+    loaded: Option<Loaded>,
 }
 
 /// What came of loading it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Loaded {
-    events: Vec<String>,
-    commands: Vec<String>,
-    tools: Vec<String>,
-    shortcuts: Vec<String>,
-    flags: Vec<String>,
-    renderers: Vec<String>,
+    #[serde(flatten)]
+    brings: Brings,
     /// What was written to its log meanwhile.
     log: Vec<String>,
 }
@@ -122,7 +118,7 @@ fn row(found: Found, is_trusted: Option<bool>) -> Row {
         Some(_) => "you do not want this project's to run; --trust changes that".to_owned(),
         None => "the project is not trusted yet; --trust lets its extensions run".to_owned(),
     });
-    Row { path: found.path, source, runs: !waits, why_not, brings: None }
+    Row { path: found.path, source, runs: !waits, why_not, loaded: None }
 }
 
 async fn load(row: &mut Row, cwd: &std::path::Path, limits: &settings::Extensions) {
@@ -142,9 +138,8 @@ async fn load(row: &mut Row, cwd: &std::path::Path, limits: &settings::Extension
     let (extensions, problems) = Extensions::load(std::slice::from_ref(&row.path), options).await;
     row.why_not = problems.into_iter().next().map(|problem| problem.why);
     if let Some(extension) = extensions.all().first() {
-        let Brings { events, commands, tools, shortcuts, flags, renderers } = extension.brings();
         let log = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        row.brings = Some(Loaded { events, commands, tools, shortcuts, flags, renderers, log });
+        row.loaded = Some(Loaded { brings: extension.brings(), log });
     }
     extensions.end("quit").await;
 }
@@ -162,7 +157,7 @@ fn print(rows: &[Row], globals: &Globals, out: &mut dyn Write) -> std::io::Resul
             "" => writeln!(out)?,
             state => writeln!(out, "  {}", palette.paint(Role::Dim, state))?,
         }
-        let Some(brings) = &row.brings else { continue };
+        let Some(Loaded { brings, log }) = &row.loaded else { continue };
         let kinds = [
             ("commands", &brings.commands),
             ("tools", &brings.tools),
@@ -170,7 +165,7 @@ fn print(rows: &[Row], globals: &Globals, out: &mut dyn Write) -> std::io::Resul
             ("flags", &brings.flags),
             ("draws", &brings.renderers),
             ("hears", &brings.events),
-            ("says", &brings.log),
+            ("says", log),
         ];
         for (kind, names) in kinds.into_iter().filter(|(_, names)| !names.is_empty()) {
             writeln!(out, "  {kind:9}{}", clean::one_line(&names.join(", "), usize::MAX))?;

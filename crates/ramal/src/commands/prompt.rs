@@ -162,7 +162,7 @@ pub(crate) fn say(
     };
     let crew = Crew::new(options, used, Arc::default());
     crew.set_front(Arc::new(Nobody));
-    runtime.block_on(crew.load_once(cwd))?;
+    runtime.block_on(crew.load_once(cwd, settings))?;
     let manager = opened.begin()?;
     if let Some(open) = ramal_agent::interruption(&manager)? {
         failure::note(&open.message());

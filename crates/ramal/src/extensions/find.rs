@@ -119,11 +119,12 @@ impl Finding {
             files if files.is_empty() => self.folder(path, origin),
             files => files.into_iter().for_each(|path| self.add(path, origin)),
         }
-        let is_known = self
-            .found
-            .iter()
-            .any(|found| fs::canonicalize(path).is_ok_and(|path| found.path.starts_with(path)));
-        if self.found.len() == before && !is_known {
+        if self.found.len() > before {
+            return;
+        }
+        let is_known = fs::canonicalize(path)
+            .is_ok_and(|path| self.found.iter().any(|found| found.path.starts_with(&path)));
+        if !is_known {
             let why = match path.is_dir() {
                 true => {
                     "the folder has no extension in it: neither package.json with \"extensions\", nor index.ts, nor other .ts or .js files"

@@ -45,11 +45,10 @@ impl Crew {
     }
 
     /// Loads those for work in a directory. Answers what could not be loaded, and what may not run yet.
-    async fn load(self: &Arc<Self>, cwd: &Path) -> (Vec<LoadProblem>, Vec<PathBuf>) {
-        let (settings, _) = settings::load(cwd);
-        let (run, wait, mut problems) = self.chosen(cwd, &settings);
+    async fn load(self: &Arc<Self>, cwd: &Path, settings: &Settings) -> (Vec<LoadProblem>, Vec<PathBuf>) {
+        let (run, wait, mut problems) = self.chosen(cwd, settings);
         if run.is_empty() {
-            warn_of_permissions(&settings, &[]);
+            warn_of_permissions(settings, &[]);
             *self.lock() = None;
             return (problems, wait);
         }
@@ -70,7 +69,7 @@ impl Crew {
         let (extensions, failed) = Extensions::load(&run, options).await;
         problems.extend(failed);
         let tools: Vec<String> = extensions.all().iter().flat_map(|one| one.brings().tools).collect();
-        warn_of_permissions(&settings, &tools);
+        warn_of_permissions(settings, &tools);
         *self.lock() = Some(extensions);
         (problems, wait)
     }
@@ -89,8 +88,8 @@ impl Crew {
     ///
     /// # Errors
     /// If the command line has a flag that none of them takes.
-    pub(crate) async fn load_once(self: &Arc<Self>, cwd: &Path) -> Result<(), Failure> {
-        let (problems, wait) = self.load(cwd).await;
+    pub(crate) async fn load_once(self: &Arc<Self>, cwd: &Path, settings: &Settings) -> Result<(), Failure> {
+        let (problems, wait) = self.load(cwd, settings).await;
         problems.iter().for_each(|problem| failure::warn(&problem.to_string()));
         if !wait.is_empty() {
             failure::note(&format!(
@@ -129,7 +128,10 @@ impl Crew {
         if let Some(front) = self.door.front() {
             front.are_gone();
         }
-        let (problems, wait) = self.load(&agent.cwd()).await;
+        let cwd = agent.cwd();
+        // What is wrong with them was told when the session was made ready.
+        let (settings, _) = settings::load(&cwd);
+        let (problems, wait) = self.load(&cwd, &settings).await;
         if let Some(workshop) = workshop.upgrade() {
             workshop.take_in_extensions(agent);
         }

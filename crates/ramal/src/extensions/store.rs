@@ -1,14 +1,14 @@
 //! What the user allowed extensions: projects whose extensions may run, and what one of them may do. It stands in
 //! one file of the user's, to which lines are added at the end: what a person wrote there stays.
 
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use ramal_agent::permission::append_lines;
 use ramal_extension::{Identity, Wish};
 use serde::Deserialize;
 
+use crate::catalog;
 use crate::settings::read_file;
-use crate::{catalog, state};
 
 /// The file, in the folder of settings.
 const NAME: &str = "extensions.toml";
@@ -161,21 +161,8 @@ impl Store {
         self.read()?;
         let path =
             self.path.as_ref().ok_or("there is no folder for settings, so that nothing is remembered")?;
-        let append = || -> io::Result<()> {
-            if let Some(folder) = path.parent() {
-                state::create_folder(folder)?;
-            }
-            let mut file = state::open_to_append(path)?;
-            let mut last = [b'\n'];
-            if file.seek(SeekFrom::End(-1)).is_ok() {
-                file.read_exact(&mut last)?;
-            }
-            // A person's last line may have no end.
-            let start = if last == *b"\n" { "" } else { "\n" };
-            file.write_all(format!("{start}\n{lines}").as_bytes())?;
-            file.sync_all()
-        };
-        append().map_err(|error| format!("{} cannot be written: {error}", path.display()))
+        append_lines(path, &format!("\n{lines}"))
+            .map_err(|error| format!("{} cannot be written: {error}", path.display()))
     }
 }
 

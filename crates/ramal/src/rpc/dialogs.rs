@@ -88,20 +88,13 @@ impl Dialogs {
             waiting.insert(id.clone(), sender);
             Open { dialogs: self, id, is_answered: false }
         };
-        let over = async {
-            match question.timeout {
-                Some(limit) => tokio::time::sleep(limit).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
             answer = answer => {
                 open.is_answered = true;
                 answer.ok().flatten()
             }
-            () = question.signal.cancelled() => None,
-            () = over => None,
+            () = question.given_up() => None,
         }
     }
 
